@@ -20,7 +20,7 @@ if(NOT DEVSAN_SITE_PACKAGES)
 endif()
 
 set(_root "${DEVSAN_SITE_PACKAGES}/torch")
-find_path(LibTorch_INCLUDE_DIR torch/version.h PATHS "${_root}/include" NO_DEFAULT_PATH)
+find_path(LibTorch_INCLUDE_DIR ATen/ATen.h PATHS "${_root}/include" NO_DEFAULT_PATH)
 find_library(LibTorch_CPU_LIBRARY torch_cpu PATHS "${_root}/lib" NO_DEFAULT_PATH)
 find_path(LibTorch_CUDA_INCLUDE_DIR cuda_runtime_api.h
   PATHS "${DEVSAN_SITE_PACKAGES}/nvidia/cu13/include" NO_DEFAULT_PATH)
@@ -41,7 +41,7 @@ include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(LibTorch
   REQUIRED_VARS LibTorch_CPU_LIBRARY LibTorch_INCLUDE_DIR LibTorch_CUDA_INCLUDE_DIR LibTorch_GIT_VERSION
   VERSION_VAR LibTorch_VERSION
-  REASON_FAILURE_MESSAGE "ci/setup puts the wheel under .deps/venv; or set DEVSAN_SITE_PACKAGES.")
+  REASON_FAILURE_MESSAGE "ci/setup puts the wheel under .deps/venv. Or set DEVSAN_SITE_PACKAGES to the folder that holds torch/")
 
 if(LibTorch_FOUND AND NOT TARGET LibTorch::headers)
   set(LibTorch_LIB_DIR "${_root}/lib")

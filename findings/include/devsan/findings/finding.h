@@ -13,7 +13,8 @@ enum class Level { kNote, kWarning, kError };
 // "note", "warning" or "error": as SARIF, JSON and our text spell it.
 const char* to_string(Level level);
 
-// Lines and columns count from 1, columns in bytes; 0 is unknown. `end_column` is one past the last byte.
+// Lines and columns count from 1, columns in bytes; 0 is unknown. `end_column` is one past the last
+// byte.
 struct SourceRange {
   std::string file;
   int line = 0;
@@ -36,11 +37,12 @@ struct Frame {
 
 // One step of how a tensor came to be where it is. Paths run from the use back to the creation.
 struct PathStep {
-  std::string label;   // "used", "moved", "copied", "created", "first seen"
-  std::string device;  // where the tensor was after the step, e.g. "cuda:0"; empty where it has none
-  std::string note;    // a sentence beside the step, may be empty
-  SourceRange place;   // the user's line of the step
-  std::string code;    // that line's text, may be empty
+  std::string label;  // "used", "moved", "copied", "created", "first seen"
+  std::string
+      device;         // where the tensor was after the step, e.g. "cuda:0"; empty where it has none
+  std::string note;   // a sentence beside the step, may be empty
+  SourceRange place;  // the user's line of the step
+  std::string code;   // that line's text, may be empty
   std::vector<Frame> stack;
 
   bool operator==(const PathStep&) const = default;
@@ -98,7 +100,7 @@ struct Finding {
   std::string message;  // one line
   SourceRange place;    // lint: the finding; run: the line to change, or where the op was called
   std::vector<PathStep> path;
-  std::string why;  // one sentence; may be empty
+  std::string why;     // one sentence; may be empty
   std::string advice;  // what to change, without the place; may be empty
   std::vector<Fix> fixes;
   std::optional<RunFacts> run;

@@ -14,12 +14,12 @@ namespace devsan {
 
 enum class Format { kText, kJson, kSarif };
 
-// The format that a file's ending asks for: .json, .sarif or .txt. Throws std::invalid_argument with
-// one line that says what is accepted.
+// The format that a file's ending asks for: .json, .sarif or .txt. Throws std::invalid_argument
+// with one line that says what is accepted.
 Format format_of_file(std::string_view path);
 
-// `file:line:col: warning: message [devsan-rule]` with notes for path, why and advice: editors and CI
-// problem matchers read it.
+// `file:line:col: warning: message [devsan-rule]` with notes for path, why and advice: editors and
+// CI problem matchers read it.
 void write_lint_text(std::ostream& out, std::span<const Finding> findings);
 
 struct RunTextOptions {
@@ -35,7 +35,8 @@ void write_json(std::ostream& out, std::span<const Finding> findings);
 // Files are written relative to the working folder where they lie below it, else as file: URIs.
 void write_sarif(std::ostream& out, std::span<const Finding> findings);
 
-// Reads what write_json wrote. Throws std::runtime_error with one line that says what is wrong where.
+// Reads what write_json wrote. Throws std::runtime_error with one line that says what is wrong
+// where.
 std::vector<Finding> read_json(std::string_view text);
 
 }  // namespace devsan

@@ -1,0 +1,50 @@
+// The rules of this release.
+#include "devsan/findings/catalogue.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace devsan {
+namespace {
+
+constexpr std::string_view kLintPrefix = "devsan-";
+
+constexpr Rule kRules[] = {
+    {"dropped-move", Half::kLint, Level::kWarning,
+     "a statement moves or copies a tensor and throws the result away", "dropped-move"},
+    {"hard-coded-device", Half::kLint, Level::kWarning,
+     "a device literal decides where tensors are placed", "hard-coded-device"},
+    {"device-mismatch", Half::kRun, Level::kError,
+     "an op threw because its arguments were on different devices", "device-mismatch"},
+};
+
+}  // namespace
+
+std::span<const Rule> rules() {
+  return kRules;
+}
+
+const Rule* find_rule(std::string_view id, Half half) {
+  if (half == Half::kLint && id.starts_with(kLintPrefix)) id.remove_prefix(kLintPrefix.size());
+  const auto* found = std::ranges::find_if(
+      kRules, [&](const Rule& rule) { return rule.id == id && rule.half == half; });
+  return found == std::end(kRules) ? nullptr : found;
+}
+
+std::string public_id(const Finding& finding) {
+  return finding.run ? finding.rule : std::string(kLintPrefix) + finding.rule;
+}
+
+const char* to_string(Level level) {
+  switch (level) {
+    case Level::kNote:
+      return "note";
+    case Level::kWarning:
+      return "warning";
+    case Level::kError:
+      return "error";
+  }
+  throw std::logic_error("a level that is none");
+}
+
+}  // namespace devsan
