@@ -1,0 +1,205 @@
+// `devsan run [options] -- COMMAND…`: the command line, the run, and what is said at its end.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <optional>
+
+#include "child_process.h"
+#include "devsan/findings/writers.h"
+#include "devsan/run_options.h"
+#include "hook_environment.h"
+#include "merged_report.h"
+
+namespace devsan {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kWrongUse = 2;
+
+struct CommandLine {
+  RunOptions options;
+  std::vector<std::string> report_files;
+  int exit_code = 66;
+  bool full_stacks = false;
+  std::vector<std::string> command;
+};
+
+class UsageFormatter : public CLI::Formatter {
+  std::string make_usage(const CLI::App*, std::string) const override {
+    return "\ndevsan run [options] -- COMMAND...\n";
+  }
+};
+
+// Set by the launcher itself, not by who types.
+bool is_internal(std::string_view option) {
+  return option == "report_dir";
+}
+
+std::string dashed(std::string_view name) {
+  std::string text(name);
+  std::ranges::replace(text, '_', '-');
+  return text;
+}
+
+void check_report_file(const std::string& path) {
+  format_of_file(path);
+  fs::path folder = fs::path(path).parent_path();
+  if (folder.empty()) folder = ".";
+  if (access(folder.c_str(), W_OK) != 0) {
+    throw std::invalid_argument(fmt::format("report file '{}': there is no folder '{}' to write to",
+                                            path, folder.string()));
+  }
+}
+
+// Nothing when help was asked for, and printed. Throws CLI::Error for what CLI11 finds,
+// std::invalid_argument for the rest.
+std::optional<CommandLine> parse(int argc, char** argv) {
+  CommandLine line;
+  line.options = run_options_from_environment();
+
+  CLI::App app(
+      "Run a program and report the first tensor op whose arguments are on different devices.",
+      "devsan run");
+  app.formatter(std::make_shared<UsageFormatter>());
+  app.footer(
+      "Example: devsan run --simulate 2 --report mismatch.sarif -- python train.py\n"
+      "Exit: the command's own code; --exit-code when it returned 0 and an error was found.");
+  for (const RunOptionInfo& info : run_option_infos()) {
+    if (is_internal(info.name)) continue;
+    app.add_option_function<std::string>(
+           "--" + dashed(info.name),
+           [&line, name = info.name](const std::string& value) {
+             set_run_option(line.options, name, value);
+           },
+           std::string(info.help))
+        ->type_name(std::string(info.values));
+  }
+  app.add_option("--report", line.report_files,
+                 "write the findings to FILE: .json, .sarif or .txt, by its ending; repeatable")
+      ->type_name("FILE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--exit-code", line.exit_code,
+                 "when an error was found and the command itself returned 0 (default 66)")
+      ->type_name("N")
+      ->check(CLI::Range(0, 255));
+  app.add_flag("--full-stacks", line.full_stacks, "show every frame of every stack");
+
+  char** const end = argv + argc;
+  char** const separator = std::find(argv, end, std::string_view("--"));
+  try {
+    app.parse(static_cast<int>(separator - argv), argv);
+  } catch (const CLI::CallForHelp& help) {
+    app.exit(help);
+    return std::nullopt;
+  }
+  if (separator == end || separator + 1 == end) {
+    throw std::invalid_argument(
+        "no command; give it behind --, as in devsan run --simulate 2 -- python train.py");
+  }
+  line.command.assign(separator + 1, end);
+  for (const std::string& file : line.report_files) check_report_file(file);
+  return line;
+}
+
+// A folder that is gone when the run is over.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (fs::temp_directory_path() / "devsan-run-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) {
+      throw std::runtime_error(fmt::format("cannot make a folder in {}: {}",
+                                           fs::temp_directory_path().string(),
+                                           std::strerror(errno)));
+    }
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+void write_report_file(const std::string& path, const std::vector<Finding>& findings) {
+  std::ofstream out(path);
+  switch (format_of_file(path)) {
+    case Format::kJson:
+      write_json(out, findings);
+      break;
+    case Format::kSarif:
+      write_sarif(out, findings);
+      break;
+    case Format::kText:
+      for (const Finding& finding : findings) write_run_text(out, finding, {false, true});
+      break;
+  }
+  out.close();
+  if (!out) {
+    std::cerr << fmt::format("devsan run: could not write {}: {}\n", path, std::strerror(errno));
+  }
+}
+
+void say(const CommandLine& line, const MergedReport& merged) {
+  for (const std::string& problem : merged.unreadable)
+    std::cerr << "devsan run: " << problem << '\n';
+  if (merged.traced_processes == 0 && line.options.trace_ops != 0) {
+    std::cerr << "devsan run: no process ran a tensor op under the hooks: nothing was checked\n";
+  }
+  RunTextOptions text{isatty(STDERR_FILENO) != 0, line.full_stacks};
+  const bool all = line.options.on_mismatch == "continue";
+  for (const Finding& finding : merged.findings) {
+    write_run_text(std::cerr, finding, text);
+    if (!all) break;
+  }
+  if (!all && merged.findings.size() > 1) {
+    std::cerr << fmt::format(
+        "devsan run: the first of {} findings; --on-mismatch continue shows all\n",
+        merged.findings.size());
+  }
+}
+
+int run(CommandLine line) {
+  const fs::path libraries = fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "lib";
+  const TemporaryFolder reports;
+  line.options.report_dir = reports.path().string();
+
+  int code = run_child(line.command, hook_environment(libraries, line.options));
+
+  const MergedReport merged = merge_reports(reports.path());
+  say(line, merged);
+  for (const std::string& file : line.report_files) write_report_file(file, merged.findings);
+  const bool has_error = std::ranges::any_of(
+      merged.findings, [](const Finding& finding) { return finding.level == Level::kError; });
+  return code == 0 && has_error ? line.exit_code : code;
+}
+
+}  // namespace
+}  // namespace devsan
+
+int main(int argc, char** argv) {
+  try {
+    std::optional<devsan::CommandLine> line = devsan::parse(argc, argv);
+    return line ? devsan::run(std::move(*line)) : 0;
+  } catch (const CLI::Error& error) {
+    std::cerr << "devsan run: " << error.what() << "; devsan run --help lists what is accepted\n";
+  } catch (const std::exception& error) {
+    std::cerr << "devsan run: " << error.what() << '\n';
+  }
+  return devsan::kWrongUse;
+}
