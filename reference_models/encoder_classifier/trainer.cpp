@@ -1,0 +1,154 @@
+#include "trainer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "common/dispatch.h"
+#include "common/usage_error.h"
+
+namespace models {
+namespace {
+
+std::vector<torch::Tensor> trained_parameters(const EncoderClassifier& model) {
+  std::vector<torch::Tensor> trained;
+  for (const torch::Tensor& parameter : model->parameters()) {
+    if (parameter.requires_grad()) trained.push_back(parameter);
+  }
+  return trained;
+}
+
+}  // namespace
+
+Trainer::Trainer(EncoderClassifier model, const RunConfig& config, std::vector<Sequence> sequences,
+                 Fault fault)
+    : model_(std::move(model)),
+      config_(config),
+      sequences_(std::move(sequences)),
+      fault_(fault),
+      optimizer_(trained_parameters(model_), torch::optim::AdamWOptions(config.learning_rate)) {}
+
+std::int64_t Trainer::steps_per_epoch() const {
+  const auto rows = static_cast<std::int64_t>(sequences_.size());
+  return (rows + config_.batch - 1) / config_.batch;
+}
+
+torch::Tensor Trainer::train_step() {
+  const Batch batch = next_batch();
+  set_learning_rate();
+  torch::manual_seed(config_.seed * 1'000'003 + static_cast<std::uint64_t>(step_));  // dropout
+
+  model_->train();
+  optimizer_.zero_grad();
+  const torch::Tensor input_ids = batch.input_ids.to(device_of(*model_->shared));
+  const torch::Tensor logits = model_->forward(input_ids);
+  torch::Tensor labels;
+  if (fault_ == Fault::kLabels) {
+    labels = batch.labels.to(input_ids.device());  // fault: labels
+  } else {
+    labels = batch.labels.to(logits.device());
+  }
+  const torch::Tensor loss = torch::binary_cross_entropy_with_logits(logits, labels);
+  loss.backward();
+  optimizer_.step();
+
+  ++step_;
+  return loss.detach();
+}
+
+Batch Trainer::next_batch() {
+  const std::int64_t epoch = step_ / steps_per_epoch();
+  if (epoch != order_epoch_) {
+    order_ = epoch_order(sequences_, static_cast<std::size_t>(config_.batch),
+                         config_.seed + static_cast<std::uint64_t>(epoch));
+    order_epoch_ = epoch;
+  }
+  const auto begin = static_cast<std::size_t>((step_ % steps_per_epoch()) * config_.batch);
+  const auto end = std::min(begin + static_cast<std::size_t>(config_.batch), sequences_.size());
+  return make_batch(sequences_, order_, begin, end);
+}
+
+void Trainer::set_learning_rate() {
+  // Linear warm-up, then constant: a schedule that falls would have to know how long a run will be.
+  const double warm = static_cast<double>(step_ + 1) / static_cast<double>(config_.warmup_steps);
+  for (auto& group : optimizer_.param_groups()) {
+    group.options().set_lr(config_.learning_rate * std::min(1.0, warm));
+  }
+}
+
+Checkpoint Trainer::checkpoint() const {
+  Checkpoint checkpoint{config_, step_, {}, {}};
+  for (const auto& parameter : model_->named_parameters()) {
+    const torch::Tensor& tensor = parameter.value();
+    checkpoint.weights.emplace(parameter.key(), tensor.detach().cpu());
+    const auto state = optimizer_.state().find(tensor.unsafeGetTensorImpl());
+    if (state != optimizer_.state().end()) {
+      const auto& adamw = static_cast<const torch::optim::AdamWParamState&>(*state->second);
+      checkpoint.moments.emplace(
+          parameter.key(), Moments{adamw.step(), adamw.exp_avg().cpu(), adamw.exp_avg_sq().cpu()});
+    }
+  }
+  return checkpoint;
+}
+
+void Trainer::resume(const Checkpoint& checkpoint) {
+  load_weights(model_, checkpoint.weights);
+  for (const auto& parameter : model_->named_parameters()) {
+    const auto moments = checkpoint.moments.find(parameter.key());
+    if (moments == checkpoint.moments.end()) continue;
+    const torch::Tensor& tensor = parameter.value();
+    auto state = std::make_unique<torch::optim::AdamWParamState>();
+    state->step(moments->second.step);
+    state->exp_avg(
+        moments->second.average.to(tensor.device(), /*non_blocking=*/false, /*copy=*/true));
+    state->exp_avg_sq(
+        moments->second.square_average.to(tensor.device(), /*non_blocking=*/false, /*copy=*/true));
+    optimizer_.state()[tensor.unsafeGetTensorImpl()] = std::move(state);
+  }
+  step_ = checkpoint.step;
+}
+
+void load_weights(EncoderClassifier& model, const std::map<std::string, torch::Tensor>& weights) {
+  const torch::NoGradGuard no_grad;
+  for (auto& parameter : model->named_parameters()) {
+    const std::string& name = parameter.key();
+    const auto weight = weights.find(name);
+    const bool is_adapter = name.find(".lora_") != std::string::npos;
+    if (weight == weights.end() && is_adapter) continue;
+    if (weight == weights.end() || weight->second.sizes() != parameter.value().sizes()) {
+      throw UsageError(
+          fmt::format("the checkpoint has no '{}' of the shape that the model has", name));
+    }
+    parameter.value().copy_(weight->second);
+  }
+}
+
+Evaluation evaluate(EncoderClassifier& model, const std::vector<Sequence>& sequences) {
+  constexpr std::size_t kRows = 128;
+  const torch::NoGradGuard no_grad;
+  model->eval();
+  // Sequences of like length together: less padding, and the order changes nothing.
+  std::vector<std::size_t> order(sequences.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return sequences[a].residues.size() < sequences[b].residues.size();
+  });
+
+  const auto totals = torch::TensorOptions().device(device_of(*model->classifier));
+  torch::Tensor loss = torch::zeros({}, totals);
+  torch::Tensor right = torch::zeros({}, totals.dtype(torch::kLong));
+  for (std::size_t begin = 0; begin < sequences.size(); begin += kRows) {
+    const std::size_t end = std::min(begin + kRows, sequences.size());
+    const Batch batch = make_batch(sequences, order, begin, end);
+    const torch::Tensor logits = model->forward(batch.input_ids.to(device_of(*model->shared)));
+    const torch::Tensor labels = batch.labels.to(logits.device());
+    loss += torch::binary_cross_entropy_with_logits(logits, labels, {}, {}, at::Reduction::Sum);
+    right += ((logits > 0) == (labels > 0.5)).sum();
+  }
+  const auto count = static_cast<double>(sequences.size());
+  return {loss.item<double>() / count, right.item<double>() / count};
+}
+
+}  // namespace models
