@@ -1,0 +1,214 @@
+#include "header_cache.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <vector>
+
+#include "clang/Basic/Version.h"
+#include "clang/Frontend/CompilerInstance.h"
+#include "clang/Frontend/FrontendActions.h"
+#include "clang/Frontend/TextDiagnosticBuffer.h"
+#include "clang/Lex/Preprocessor.h"
+#include "invocation.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/VirtualFileSystem.h"
+#include "llvm/Support/xxhash.h"
+
+namespace devsan::lint {
+namespace fs = std::filesystem;
+namespace {
+
+// Changes when what we put into a PCH, or how we make it, does.
+constexpr const char* kRevision = "1";
+
+// PCHs of about 100 MB: those of projects and torch releases that are no longer looked at go.
+constexpr std::size_t kKept = 8;
+
+const char* headers_of(HeaderSet set) {
+  if (set == HeaderSet::kTorch) return "#include <torch/torch.h>\n#include <torch/script.h>\n";
+  return "#include <torch/extension.h>\n#include <torch/script.h>\n";
+}
+
+fs::path user_cache_folder() {
+  if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg != nullptr && *xdg == '/') {
+    return fs::path(xdg) / "devsan";
+  }
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') {
+    return fs::path(home) / ".cache" / "devsan";
+  }
+  return {};
+}
+
+// Holds a file's lock while it lives; the kernel gives it back should we die.
+class FileLock {
+ public:
+  explicit FileLock(const fs::path& path)
+      : descriptor_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+    if (descriptor_ < 0) {
+      throw std::runtime_error("cannot write to the cache folder '" + path.parent_path().string() +
+                               "' (--no-cache does without)");
+    }
+    while (::flock(descriptor_, LOCK_EX) != 0 && errno == EINTR) {
+    }
+  }
+  ~FileLock() { ::close(descriptor_); }
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+ private:
+  int descriptor_;
+};
+
+// Length and hash of a file, as its .sum records them; empty when it cannot be read.
+std::string checksum(const fs::path& path) {
+  const auto buffer = llvm::MemoryBuffer::getFile(path.string(), false, false);
+  if (!buffer) return {};
+  const llvm::StringRef bytes = (*buffer)->getBuffer();
+  return std::to_string(bytes.size()) + " " +
+         llvm::utohexstr(llvm::xxh3_64bits(llvm::arrayRefFromStringRef(bytes)));
+}
+
+std::string read_text(const fs::path& path) {
+  std::ifstream in(path);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+// So that a reader never sees half a file.
+void write_text(const fs::path& path, const std::string& text) {
+  const fs::path temporary = path.string() + ".new";
+  std::ofstream(temporary) << text;
+  fs::rename(temporary, path);
+}
+
+class MakePch : public clang::GeneratePCHAction {
+ public:
+  bool BeginSourceFileAction(clang::CompilerInstance& compiler) override {
+    compiler.getPreprocessor().SetSuppressIncludeNotFoundError(true);
+    return GeneratePCHAction::BeginSourceFileAction(compiler);
+  }
+};
+
+void build_pch(const FileFlags& flags, const fs::path& header, const fs::path& pch) {
+  std::vector<std::string> arguments = shared_arguments(flags);
+  arguments.insert(arguments.end(), {"-x", "c++-header", header.string()});
+  std::string error;
+  auto invocation = make_invocation(arguments, error);
+  if (invocation == nullptr) throw std::runtime_error(error);
+  invocation->getFrontendOpts().OutputFile = pch.string();
+  invocation->getFrontendOpts().SkipFunctionBodies = true;
+  clang::CompilerInstance compiler(
+      std::shared_ptr<clang::CompilerInvocation>(std::move(invocation)));
+  compiler.setVirtualFileSystem(llvm::vfs::createPhysicalFileSystem());
+  clang::TextDiagnosticBuffer messages;
+  compiler.createDiagnostics(&messages, /*ShouldOwnClient=*/false);
+  compiler.createFileManager();
+  compiler.createSourceManager();
+  MakePch action;
+  compiler.ExecuteAction(action);
+  if (!fs::exists(pch)) {
+    throw std::runtime_error("LibTorch's headers cannot be parsed" +
+                             (messages.err_begin() == messages.err_end()
+                                  ? std::string()
+                                  : ": " + messages.err_begin()->second));
+  }
+}
+
+// Removes the PCHs that were not used for the longest time.
+void prune(const fs::path& folder) {
+  std::vector<std::pair<fs::file_time_type, fs::path>> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".sum")
+      found.emplace_back(entry.last_write_time(error), entry.path());
+  }
+  if (found.size() <= kKept) return;
+  std::sort(found.begin(), found.end());
+  for (std::size_t i = 0; i + kKept < found.size(); ++i) {
+    for (const char* extension : {".sum", ".pch", ".h", ".lock"}) {
+      fs::remove(fs::path(found[i].second).replace_extension(extension), error);
+    }
+  }
+}
+
+}  // namespace
+
+HeaderSet header_set_for(const std::string& source_text) {
+  const llvm::StringRef text = source_text;
+  const bool python = text.contains("torch/extension.h") || text.contains("pybind11") ||
+                      text.contains("torch/csrc/utils/pybind.h");
+  return python ? HeaderSet::kPython : HeaderSet::kTorch;
+}
+
+HeaderCache::HeaderCache(bool use_cache) {
+  const fs::path user = use_cache ? user_cache_folder() : fs::path();
+  temporary_ = user.empty();
+  if (!temporary_) {
+    folder_ = (user / "headers").string();
+    std::error_code error;
+    fs::create_directories(folder_, error);
+    return;
+  }
+  llvm::SmallString<128> folder;
+  if (llvm::sys::fs::createUniqueDirectory("devsan-headers", folder)) {
+    throw std::runtime_error("cannot make a temporary folder");
+  }
+  folder_ = folder.str().str();
+}
+
+HeaderCache::~HeaderCache() {
+  std::error_code error;
+  if (temporary_) fs::remove_all(folder_, error);
+}
+
+std::string HeaderCache::pch_for(const FileFlags& flags, HeaderSet set) {
+  std::string key = std::string(kRevision) + "\n" + clang::getClangFullVersion() + "\n" +
+                    headers_of(set) + flags.torch.identity + "\n";
+  for (const std::string& argument : shared_arguments(flags)) key += argument + "\n";
+  const std::lock_guard<std::mutex> guard(mutex_);
+  std::string& path = ready_[key];
+  if (path.empty()) path = make(flags, set, key);
+  return path;
+}
+
+std::string HeaderCache::make(const FileFlags& flags, HeaderSet set, const std::string& key) {
+  const auto hash = llvm::xxh3_128bits(llvm::arrayRefFromStringRef(llvm::StringRef(key)));
+  const fs::path base =
+      fs::path(folder_) / (llvm::utohexstr(hash.high64) + llvm::utohexstr(hash.low64));
+  const fs::path pch = base.string() + ".pch";
+  const fs::path sum = base.string() + ".sum";
+  const fs::path header = base.string() + ".h";
+
+  const FileLock lock(base.string() + ".lock");
+  const std::string expected = read_text(sum);
+  if (!expected.empty() && expected == checksum(pch) && read_text(header) == headers_of(set)) {
+    std::error_code error;
+    fs::last_write_time(sum, fs::file_time_type::clock::now(), error);  // used: pruned last
+    return pch.string();
+  }
+  const auto start = std::chrono::steady_clock::now();
+  std::error_code error;
+  fs::remove(sum, error);
+  fs::remove(pch, error);
+  write_text(header, headers_of(set));
+  build_pch(flags, header, pch);
+  write_text(sum, checksum(pch));
+  if (!temporary_) prune(folder_);
+  ++built_;
+  build_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return pch.string();
+}
+
+}  // namespace devsan::lint

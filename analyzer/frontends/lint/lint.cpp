@@ -1,0 +1,199 @@
+#include "lint.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <mutex>
+#include <set>
+#include <sstream>
+#include <thread>
+#include <tuple>
+
+#include "apply_fixes.h"
+#include "compile_flags.h"
+#include "header_cache.h"
+#include "llvm/Support/CrashRecoveryContext.h"
+#include "own_code.h"
+#include "source_files.h"
+#include "torch_location.h"
+
+namespace devsan::lint {
+namespace {
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+// `12/48 model.cpp` on one line of a terminal; nothing when stderr is piped or there is little to
+// do.
+class Progress {
+ public:
+  explicit Progress(std::size_t total) : total_(total), shown_(total > 3 && ::isatty(2) == 1) {}
+  ~Progress() {
+    if (shown_) std::cerr << "\r\033[K" << std::flush;
+  }
+
+  void done(const std::string& file) {
+    if (!shown_) return;
+    const std::lock_guard<std::mutex> guard(mutex_);
+    const std::string name = std::filesystem::path(file).filename().string();
+    std::cerr << fmt::format("\r\033[K{}/{} {}", ++done_, total_, name) << std::flush;
+  }
+
+ private:
+  const std::size_t total_;
+  const bool shown_;
+  std::mutex mutex_;
+  std::size_t done_ = 0;
+};
+
+class Run {
+ public:
+  Run(const Options& options, const OwnCode& own, FlagSource& flags, HeaderCache& headers)
+      : options_(options), own_(own), flags_(flags), headers_(headers) {}
+
+  // Reports in the order of `files`, however many threads there are.
+  std::vector<UnitReport> analyse(const std::vector<std::string>& files) {
+    std::vector<UnitReport> reports(files.size());
+    Progress progress(files.size());
+    std::atomic<std::size_t> next{0};
+    const auto work = [&] {
+      for (std::size_t i = next++; i < files.size(); i = next++) {
+        reports[i] = analyse_safely(files[i]);
+        progress.done(files[i]);
+      }
+    };
+    const std::size_t threads = std::min<std::size_t>(thread_count(), files.size());
+    std::vector<std::thread> helpers;
+    for (std::size_t i = 1; i < threads; ++i) helpers.emplace_back(work);
+    work();
+    for (std::thread& helper : helpers) helper.join();
+    return reports;
+  }
+
+ private:
+  unsigned thread_count() const {
+    if (options_.threads > 0) return options_.threads;
+    return std::max(1U, std::thread::hardware_concurrency());
+  }
+
+  // Code that makes clang crash costs its file, not the run.
+  UnitReport analyse_safely(const std::string& file) {
+    constexpr unsigned kStack = 16 << 20;  // deep expressions recurse
+    UnitReport report;
+    std::exception_ptr error;
+    llvm::CrashRecoveryContext recovery;
+    const bool survived = recovery.RunSafelyOnThread(
+        [&] {
+          try {
+            report = analyse_one(file);
+          } catch (...) {
+            error = std::current_exception();
+          }
+        },
+        kStack);
+    report.file = file;
+    try {
+      if (error) std::rethrow_exception(error);
+    } catch (const std::exception& what) {
+      report.failure = what.what();
+    }
+    if (!survived) report.failure = "clang crashed while it parsed this file";
+    return report;
+  }
+
+  UnitReport analyse_one(const std::string& file) {
+    const std::string text = read_file(file);
+    FileFlags flags;
+    {
+      const std::lock_guard<std::mutex> guard(flags_mutex_);
+      flags = flags_.flags_for(file);
+    }
+    const std::string pch = headers_.pch_for(flags, header_set_for(text));
+    return analyse_unit(file, flags, pch, own_, options_.rules);
+  }
+
+  const Options& options_;
+  const OwnCode& own_;
+  FlagSource& flags_;
+  HeaderCache& headers_;
+  std::mutex flags_mutex_;
+};
+
+auto order_of(const Finding& finding) {
+  return std::tie(finding.place.file, finding.place.line, finding.place.column, finding.rule,
+                  finding.message);
+}
+
+// A header's findings come from every file that includes it.
+std::vector<Finding> gather(std::vector<UnitReport>& units) {
+  std::vector<Finding> findings;
+  for (UnitReport& unit : units) {
+    std::move(unit.findings.begin(), unit.findings.end(), std::back_inserter(findings));
+    unit.findings.clear();
+  }
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const Finding& a, const Finding& b) { return order_of(a) < order_of(b); });
+  const auto same = [](const Finding& a, const Finding& b) { return order_of(a) == order_of(b); };
+  findings.erase(std::unique(findings.begin(), findings.end(), same), findings.end());
+  return findings;
+}
+
+void fix(RunReport& report) {
+  const FixOutcome outcome = apply_fixes(report.findings);
+  report.fixed = static_cast<int>(std::count(outcome.fixed.begin(), outcome.fixed.end(), true));
+  if (!outcome.failures.empty()) throw std::runtime_error("--fix: " + outcome.failures.front());
+}
+
+}  // namespace
+
+RunReport lint(const Options& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const SourceFiles files = collect_files(options.paths);
+  FlagSource flags(options.build_folder, find_torch(options.torch));
+  std::vector<std::string> given = files.units;
+  given.insert(given.end(), files.headers.begin(), files.headers.end());
+  const OwnCode own(given, files.roots);
+  HeaderCache headers(options.cache);
+  llvm::CrashRecoveryContext::Enable();
+
+  RunReport report;
+  report.skipped_cuda = files.skipped_cuda;
+  Run run(options, own, flags, headers);
+  report.units = run.analyse(files.units);
+
+  // Headers of the given folders that no file included are read on their own.
+  std::set<std::string> seen;
+  for (const UnitReport& unit : report.units) {
+    seen.insert(unit.own_files.begin(), unit.own_files.end());
+  }
+  std::vector<std::string> alone;
+  for (const std::string& header : files.headers) {
+    if (seen.count(header) == 0) alone.push_back(header);
+  }
+  for (UnitReport& unit : run.analyse(alone)) report.units.push_back(std::move(unit));
+  for (const std::string& file : files.refused) {
+    UnitReport refused;
+    refused.file = file;
+    refused.failure = "CUDA files cannot be analysed yet";
+    report.units.push_back(std::move(refused));
+  }
+
+  report.findings = gather(report.units);
+  if (options.fix) fix(report);
+  report.pchs_built = headers.built();
+  report.pch_seconds = headers.build_seconds();
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return report;
+}
+
+}  // namespace devsan::lint

@@ -1,0 +1,32 @@
+// The command line of `devsan lint`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "checks/rules.h"
+#include "devsan/findings/writers.h"
+
+namespace devsan::lint {
+
+struct Options {
+  std::vector<std::string> paths;  // files and folders, as given
+  std::string build_folder;        // holds compile_commands.json; empty: look for it
+  std::string torch;               // where LibTorch is; empty: look for it
+  RuleSet rules;
+  Format format = Format::kText;
+  std::string output;  // empty: stdout
+  bool fix = false;
+  unsigned threads = 0;  // 0: cores
+  bool cache = true;
+};
+
+// Thrown for --help and --version: `text` goes to stdout and the exit code is 0.
+struct HelpRequested {
+  std::string text;
+};
+
+// Throws std::invalid_argument with one line that says what is wrong and what is accepted.
+Options parse_options(int argc, const char* const* argv);
+
+}  // namespace devsan::lint

@@ -1,0 +1,129 @@
+#include "source_files.h"
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/StringSwitch.h"
+
+namespace devsan::lint {
+namespace fs = std::filesystem;
+namespace {
+
+enum class Language { kCpp, kHeader, kCuda, kOther };
+
+Language language_of(const fs::path& path) {
+  return llvm::StringSwitch<Language>(path.extension().string())
+      .Cases({".cpp", ".cc", ".cxx", ".c++", ".C"}, Language::kCpp)
+      .Cases({".h", ".hpp", ".hh", ".hxx", ".h++", ".inl", ".ipp"}, Language::kHeader)
+      .Cases({".cu", ".cuh", ".hip"}, Language::kCuda)
+      .Default(Language::kOther);
+}
+
+void walk_folder(const fs::path& folder, SourceFiles& files) {
+  std::error_code error;
+  std::vector<fs::directory_entry> entries;
+  for (const auto& entry : fs::directory_iterator(folder, error)) entries.push_back(entry);
+  std::sort(entries.begin(), entries.end(),
+            [](const auto& a, const auto& b) { return a.path() < b.path(); });
+  for (const fs::directory_entry& entry : entries) {
+    const fs::path& path = entry.path();
+    if (entry.is_directory(error)) {
+      // A link to a folder above would never end.
+      if (!entry.is_symlink(error) && !is_foreign_folder(path.filename().string())) {
+        walk_folder(path, files);
+      }
+      continue;
+    }
+    switch (language_of(path)) {
+      case Language::kCpp:
+        files.units.push_back(path.string());
+        break;
+      case Language::kHeader:
+        files.headers.push_back(path.string());
+        break;
+      case Language::kCuda:
+        ++files.skipped_cuda;
+        break;
+      case Language::kOther:
+        break;
+    }
+  }
+}
+
+void drop_repeated(std::vector<std::string>& paths) {
+  std::set<std::string> seen;
+  std::erase_if(paths, [&](const std::string& path) { return !seen.insert(path).second; });
+}
+
+}  // namespace
+
+bool is_header(const fs::path& path) {
+  return language_of(path) == Language::kHeader;
+}
+
+bool is_foreign_folder(const std::string& name) {
+  if (name.size() > 1 && name[0] == '.') return true;
+  return llvm::StringSwitch<bool>(name)
+      .Cases({"third_party", "third-party", "thirdparty", "3rdparty"}, true)
+      .Cases({"external", "extern", "vendor", "vendored", "_deps", "node_modules"}, true)
+      .Cases({"build", "site-packages", "CMakeFiles"}, true)
+      .Default(llvm::StringRef(name).starts_with("cmake-build-"));
+}
+
+fs::path project_root_of(const fs::path& path) {
+  std::error_code error;
+  const fs::path start = fs::is_directory(path, error) ? path : path.parent_path();
+  fs::path with_build_file;
+  for (fs::path folder = start;; folder = folder.parent_path()) {
+    for (const char* marker : {".git", "setup.py", "pyproject.toml", "WORKSPACE"}) {
+      if (fs::exists(folder / marker, error)) return folder;
+    }
+    // CMake has a file in every folder: the outermost one counts.
+    if (fs::exists(folder / "CMakeLists.txt", error)) with_build_file = folder;
+    if (folder == folder.root_path() || folder.empty()) break;
+  }
+  return with_build_file.empty() ? start : with_build_file;
+}
+
+SourceFiles collect_files(const std::vector<std::string>& paths) {
+  SourceFiles files;
+  for (const std::string& given : paths) {
+    std::error_code error;
+    const fs::path path = fs::canonical(given, error);
+    if (error) throw std::invalid_argument("'" + given + "' does not exist");
+    files.roots.push_back(project_root_of(path).string());
+    if (fs::is_directory(path)) {
+      walk_folder(path, files);
+      continue;
+    }
+    switch (language_of(path)) {
+      case Language::kCpp:
+      case Language::kHeader:
+        files.units.push_back(path.string());
+        break;
+      case Language::kCuda:
+        files.refused.push_back(path.string());
+        break;
+      case Language::kOther:
+        throw std::invalid_argument(
+            "'" + given + "' is not C++; accepted: .cpp .cc .cxx .c++ .C, headers, folders");
+    }
+  }
+  drop_repeated(files.units);
+  drop_repeated(files.headers);
+  drop_repeated(files.refused);
+  drop_repeated(files.roots);
+  std::erase_if(files.headers, [&](const std::string& header) {
+    return std::find(files.units.begin(), files.units.end(), header) != files.units.end();
+  });
+  if (files.units.empty() && files.headers.empty() && files.refused.empty()) {
+    throw std::invalid_argument(
+        "no C++ files in what was given" +
+        std::string(files.skipped_cuda > 0 ? " (CUDA files cannot be analysed yet)" : ""));
+  }
+  return files;
+}
+
+}  // namespace devsan::lint

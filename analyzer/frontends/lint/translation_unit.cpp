@@ -1,0 +1,204 @@
+#include "translation_unit.h"
+
+#include <algorithm>
+
+#include "checks/nolint.h"
+#include "clang/AST/ASTConsumer.h"
+#include "clang/Frontend/CompilerInstance.h"
+#include "clang/Frontend/FrontendActions.h"
+#include "clang/Lex/PPCallbacks.h"
+#include "clang/Lex/Preprocessor.h"
+#include "invocation.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/Support/VirtualFileSystem.h"
+#include "source_files.h"
+
+namespace devsan::lint {
+namespace {
+
+// Answers by file of a source manager, so that a path is compared once.
+class OwnFiles {
+ public:
+  OwnFiles(const OwnCode& own, std::set<std::string>& seen) : own_(own), seen_(seen) {}
+
+  bool contains(clang::SourceLocation place, const clang::SourceManager& sources) {
+    const clang::FileID file = sources.getFileID(sources.getExpansionLoc(place));
+    const auto [entry, fresh] = known_.try_emplace(file, false);
+    if (!fresh) return entry->second;
+    const std::string path = file_of(place, sources);
+    const bool own = own_.contains(path);
+    if (own) seen_.insert(path);
+    return known_[file] = own;
+  }
+
+ private:
+  const OwnCode& own_;
+  std::set<std::string>& seen_;
+  llvm::DenseMap<clang::FileID, bool> known_;
+};
+
+class Consumer : public clang::ASTConsumer {
+ public:
+  Consumer(const OwnCode& own, const RuleSet& rules, UnitReport& report)
+      : own_code_(own), rules_(rules), report_(report), own_files_(own, report.own_files) {}
+
+  void Initialize(clang::ASTContext& context) override { context_ = &context; }
+
+  bool HandleTopLevelDecl(clang::DeclGroupRef group) override {
+    for (clang::Decl* declaration : group) {
+      if (is_own(declaration)) declarations_.push_back(declaration);
+    }
+    return true;
+  }
+
+  bool shouldSkipFunctionBody(clang::Decl* declaration) override { return !is_own(declaration); }
+
+  void HandleTranslationUnit(clang::ASTContext& context) override {
+    context.setTraversalScope(declarations_);
+    report_.confidence = parse_confidence(declarations_);
+    run_rules(context, declarations_, rules_, own_code_.root_of(report_.file),
+              [&](const Diagnostic& diagnostic) { keep(diagnostic, context); });
+  }
+
+ private:
+  bool is_own(const clang::Decl* declaration) {
+    return own_files_.contains(declaration->getLocation(), context_->getSourceManager());
+  }
+
+  void keep(const Diagnostic& diagnostic, const clang::ASTContext& context) {
+    const clang::SourceManager& sources = context.getSourceManager();
+    const clang::SourceLocation place = sources.getExpansionLoc(diagnostic.tokens.getBegin());
+    const llvm::StringRef text = sources.getBufferData(sources.getFileID(place));
+    const std::string rule = std::string("devsan-") + diagnostic.rule;
+    if (is_silenced(text, sources.getSpellingLineNumber(place), rule)) return;
+    Finding finding = to_finding(diagnostic, context);
+    // An edit outside the project's own files is not ours to make.
+    const bool editable =
+        std::all_of(finding.fixes.begin(), finding.fixes.end(),
+                    [&](const Fix& fix) { return own_code_.contains(fix.place.file); });
+    if (!editable) finding.fixes.clear();
+    report_.findings.push_back(std::move(finding));
+  }
+
+  const OwnCode& own_code_;
+  const RuleSet& rules_;
+  UnitReport& report_;
+  OwnFiles own_files_;
+  clang::ASTContext* context_ = nullptr;
+  std::vector<clang::Decl*> declarations_;
+};
+
+class MissingHeaders : public clang::PPCallbacks {
+ public:
+  explicit MissingHeaders(UnitReport& report) : report_(report) {}
+
+  void InclusionDirective(clang::SourceLocation, const clang::Token&, llvm::StringRef name, bool,
+                          clang::CharSourceRange, clang::OptionalFileEntryRef file, llvm::StringRef,
+                          llvm::StringRef, const clang::Module*, bool,
+                          clang::SrcMgr::CharacteristicKind) override {
+    if (file) return;
+    auto& missing = report_.missing_headers;
+    if (std::find(missing.begin(), missing.end(), name) == missing.end()) {
+      missing.push_back(name.str());
+    }
+  }
+
+ private:
+  UnitReport& report_;
+};
+
+class Action : public clang::ASTFrontendAction {
+ public:
+  Action(const OwnCode& own, const RuleSet& rules, UnitReport& report)
+      : own_(own), rules_(rules), report_(report) {}
+
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&,
+                                                        llvm::StringRef) override {
+    return std::make_unique<Consumer>(own_, rules_, report_);
+  }
+
+  bool BeginSourceFileAction(clang::CompilerInstance& compiler) override {
+    // As clangd does: a header that is not there costs its names, not the file.
+    compiler.getPreprocessor().SetSuppressIncludeNotFoundError(true);
+    compiler.getPreprocessor().addPPCallbacks(std::make_unique<MissingHeaders>(report_));
+    return true;
+  }
+
+ private:
+  const OwnCode& own_;
+  const RuleSet& rules_;
+  UnitReport& report_;
+};
+
+// Keeps the first error and the first fatal one; the rest are counted by what they broke.
+class Errors : public clang::DiagnosticConsumer {
+ public:
+  std::string first;
+  std::string fatal;
+
+  void HandleDiagnostic(clang::DiagnosticsEngine::Level level,
+                        const clang::Diagnostic& diagnostic) override {
+    if (level < clang::DiagnosticsEngine::Error) return;
+    const bool is_fatal = level == clang::DiagnosticsEngine::Fatal;
+    if (!first.empty() && (!is_fatal || !fatal.empty())) return;
+    llvm::SmallString<128> text;
+    diagnostic.FormatDiagnostic(text);
+    std::string message = text.str().str();
+    if (diagnostic.hasSourceManager() && diagnostic.getLocation().isValid()) {
+      const clang::SourceManager& sources = diagnostic.getSourceManager();
+      const clang::PresumedLoc place = sources.getPresumedLoc(diagnostic.getLocation());
+      if (place.isValid()) {
+        message = std::string(place.getFilename()) + ":" + std::to_string(place.getLine()) + ": " +
+                  message;
+      }
+    }
+    if (first.empty()) first = message;
+    if (is_fatal) fatal = message;
+  }
+};
+
+std::string failure_of(const UnitReport& report, const Errors& errors) {
+  if (!errors.fatal.empty()) return errors.fatal;
+  if (errors.first.empty()) return {};
+  const ParseConfidence& confidence = report.confidence;
+  const bool nothing_clean =
+      confidence.statements > 0 && confidence.broken_statements == confidence.statements;
+  if (confidence.declarations == 0 || nothing_clean) {
+    return "nothing in it could be parsed; first error: " + errors.first;
+  }
+  return {};
+}
+
+}  // namespace
+
+UnitReport analyse_unit(const std::string& file, const FileFlags& flags, const std::string& pch,
+                        const OwnCode& own, const RuleSet& rules) {
+  UnitReport report;
+  report.file = file;
+  report.inferred_flags = flags.inferred;
+
+  std::vector<std::string> arguments = shared_arguments(flags);
+  arguments.insert(arguments.end(), flags.rest.begin(), flags.rest.end());
+  if (!pch.empty()) arguments.insert(arguments.end(), {"-include-pch", pch});
+  // A header given by name is read as C++, and `#pragma once` in it is no news.
+  arguments.insert(arguments.end(), {"-x", "c++", file});
+  auto invocation = make_invocation(arguments, report.failure);
+  if (invocation == nullptr) return report;
+  invocation->getFrontendOpts().SkipFunctionBodies = true;  // Consumer says of which
+
+  Errors errors;
+  clang::CompilerInstance compiler(
+      std::shared_ptr<clang::CompilerInvocation>(std::move(invocation)));
+  compiler.setVirtualFileSystem(llvm::vfs::createPhysicalFileSystem());
+  compiler.createDiagnostics(&errors, /*ShouldOwnClient=*/false);
+  compiler.createFileManager();
+  compiler.createSourceManager();
+  Action action(own, rules, report);
+  compiler.ExecuteAction(action);
+  report.first_error = errors.first;
+  report.failure = failure_of(report, errors);
+  if (!report.failure.empty()) report.findings.clear();
+  return report;
+}
+
+}  // namespace devsan::lint

@@ -1,0 +1,31 @@
+// One file: parsed over the header PCH, its own declarations looked through by the rules.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "checks/rules.h"
+#include "compile_flags.h"
+#include "devsan/findings/finding.h"
+#include "own_code.h"
+#include "parse_confidence.h"
+
+namespace devsan::lint {
+
+struct UnitReport {
+  std::string file;
+  std::string failure;  // why it could not be analysed; empty when it was
+  std::vector<Finding> findings;
+  ParseConfidence confidence;
+  std::vector<std::string> missing_headers;  // as the file includes them
+  std::string first_error;                   // clang's, with its place; empty when there is none
+  std::set<std::string> own_files;           // of the project, read on the way; absolute
+  bool inferred_flags = false;
+};
+
+// Never throws for what is in the file. `pch` may be empty.
+UnitReport analyse_unit(const std::string& file, const FileFlags& flags, const std::string& pch,
+                        const OwnCode& own, const RuleSet& rules);
+
+}  // namespace devsan::lint
