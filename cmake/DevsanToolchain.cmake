@@ -13,7 +13,7 @@ endif()
 add_library(devsan_options INTERFACE)
 add_library(devsan::options ALIAS devsan_options)
 target_compile_options(devsan_options INTERFACE
-  -Wall -Wextra -Wpedantic -Wnon-virtual-dtor -Wno-unused-parameter -Werror)
+  -Wall -Wextra -Wpedantic $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor> -Wno-unused-parameter -Werror)
 # Not every report of these two is true in GCC 12 (bug 105562 and its kin in std::string and std::variant).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(devsan_options INTERFACE

@@ -1,0 +1,48 @@
+// The list of all fork-safe mutexes and the handlers of pthread_atfork.
+#include "core/fork_safe.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace devsan::trace {
+namespace {
+
+// Never destroyed: threads may still run ops while the process ends.
+struct Registry {
+  std::mutex mutex;
+  std::vector<ForkSafeMutex*> all;
+};
+
+Registry& registry() {
+  static auto* instance = new Registry;
+  return *instance;
+}
+
+// In the order of their construction. No code holds two of these mutexes at once, so any order does.
+void before_fork() {
+  registry().mutex.lock();
+  for (ForkSafeMutex* mutex : registry().all) mutex->lock();
+}
+
+void after_fork() {
+  for (ForkSafeMutex* mutex : registry().all) mutex->unlock();
+  registry().mutex.unlock();
+}
+
+}  // namespace
+
+ForkSafeMutex::ForkSafeMutex() {
+  static std::once_flag once;
+  std::call_once(once, [] { pthread_atfork(before_fork, after_fork, after_fork); });
+  std::lock_guard lock(registry().mutex);
+  registry().all.push_back(this);
+}
+
+ForkSafeMutex::~ForkSafeMutex() {
+  std::lock_guard lock(registry().mutex);
+  std::erase(registry().all, this);
+}
+
+}  // namespace devsan::trace

@@ -1,0 +1,185 @@
+// Taking down an error about devices, and making the report of it.
+#include "observer/failure.h"
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <typeinfo>
+#include <unistd.h>
+
+#include "core/messages.h"
+#include "core/model_names.h"
+#include "core/process_facts.h"
+#include "core/python.h"
+#include "core/report.h"
+#include "core/sink.h"
+#include "observer/cpp_modules.h"
+#include "observer/forward_sites.h"
+#include "observer/observer.h"
+
+namespace devsan::trace {
+namespace {
+
+// The message of an exception that is being thrown; null for such that only carry another one on
+// (python_error, error_already_set), and for what is no std::exception.
+const char* message_of(void* object, const std::type_info& type) {
+  for (const char* carrier : {"python_error", "error_already_set"}) {
+    if (std::strstr(type.name(), carrier)) return nullptr;
+  }
+  void* as_base = object;
+  if (typeid(c10::Error).__do_catch(&type, &as_base, 1)) {
+    return static_cast<c10::Error*>(as_base)->what_without_backtrace();
+  }
+  as_base = object;
+  if (typeid(std::exception).__do_catch(&type, &as_base, 1)) {
+    return static_cast<std::exception*>(as_base)->what();
+  }
+  return nullptr;
+}
+
+std::optional<c10::OperatorHandle> operator_of(const at::RecordFunction& record) {
+  const std::optional<c10::OperatorName> name = record.operator_name();
+  return name ? c10::Dispatcher::singleton().findSchema(*name) : std::nullopt;
+}
+
+CapturedOp capture(const ActiveOp& op, const c10::TensorImpl* checked) {
+  CapturedOp captured;
+  captured.name = op.record->name();
+  captured.mixed = op.mixed;
+  const std::optional<c10::OperatorHandle> handle = operator_of(*op.record);
+  for (const Input& input : op.inputs) {
+    CapturedArgument argument;
+    argument.tensor = at::Tensor(
+        c10::intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>::reclaim_copy(input.tensor));
+    Suspect& suspect = argument.suspect;
+    const auto index = static_cast<std::size_t>(input.argument);
+    const bool has_name = handle && handle->hasSchema() && index < handle->schema().arguments().size();
+    suspect.argument.name = has_name ? handle->schema().arguments()[index].name() : "argument " + std::to_string(index);
+    if (input.element >= 0) suspect.argument.name += "[" + std::to_string(input.element) + "]";
+    suspect.argument.dtype = c10::toString(argument.tensor.scalar_type());
+    const auto sizes = argument.tensor.sizes();
+    suspect.argument.shape.assign(sizes.begin(), sizes.end());
+    suspect.device = device_of(input.tensor).value_or(Device());
+    suspect.argument.device = to_string(suspect.device);
+    suspect.scalar = argument.tensor.dim() == 0 && suspect.device.is_cpu();
+    suspect.requires_grad = argument.tensor.requires_grad();
+    suspect.named_by_pytorch = input.tensor == checked;
+    captured.arguments.push_back(std::move(argument));
+  }
+  return captured;
+}
+
+void take_down(ThreadState& state, const char* message) {
+  const Busy busy(state);
+  const ActiveOp& outermost = state.ops[state.outermost];
+  const ActiveOp* innermost = &outermost;
+  bool mixed = false;
+  for (std::size_t i = state.outermost; i < state.depth; ++i) {
+    if (state.ops[i].range) continue;
+    innermost = &state.ops[i];
+    mixed = mixed || state.ops[i].mixed;
+  }
+  if (!mixed) return;
+  auto failure = std::make_unique<Failure>();
+  failure->message = message;
+  failure->outermost = capture(outermost, state.checked_tensor);
+  failure->innermost = capture(*innermost, state.checked_tensor);
+  failure->checked_tensor = state.checked_tensor;
+  failure->site = capture_site(/*always_native=*/true);
+  state.failure = std::move(failure);
+}
+
+// The names of both halves: a Python program may hold C++ modules and the other way round.
+ModelNames names_of(const std::vector<CapturedArgument>& arguments) {
+  std::vector<TensorAddress> addresses;
+  for (const CapturedArgument& argument : arguments) {
+    c10::TensorImpl* impl = argument.tensor.unsafeGetTensorImpl();
+    addresses.push_back({reinterpret_cast<std::uintptr_t>(impl),
+                         reinterpret_cast<std::uintptr_t>(storage_of(impl))});
+  }
+  ModelNames names;
+  if (python::attached()) names = python_model_names(addresses);
+  names.names.resize(addresses.size());
+  ModelNames native = cpp_model_names(addresses);
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    if (!names.names[i]) names.names[i] = native.names[i];
+  }
+  if (names.model.empty()) names.model = std::move(native.model);
+  return names;
+}
+
+Scene scene_of(const ThreadState& state, Failure& failure, OriginTable& origins) {
+  Scene scene;
+  scene.op = failure.outermost.name;
+  scene.local_rank = process_facts().local_rank;
+  scene.use = symbolize(failure.site);
+  if (const ActiveOp* node = state.innermost_backward()) {
+    scene.backward = true;
+    scene.forward = symbolize(forward_site(node->forward_thread, node->node_sequence).site);
+  }
+  CapturedOp& judged = failure.outermost.mixed ? failure.outermost : failure.innermost;
+  const ModelNames names = names_of(judged.arguments);
+  scene.model = names.model;
+  const std::optional<std::string> named = argument_named_in(failure.message);
+  for (std::size_t i = 0; i < judged.arguments.size(); ++i) {
+    Suspect suspect = std::move(judged.arguments[i].suspect);
+    suspect.argument.parameter = names.names[i];
+    if (!failure.checked_tensor && named == suspect.argument.name) suspect.named_by_pytorch = true;
+    if (c10::StorageImpl* storage = storage_of(judged.arguments[i].tensor.unsafeGetTensorImpl())) {
+      OriginTable::Found found = origins.find(storage);
+      if (found.filled) {
+        // Its contents came later than its storage: both are shown.
+        suspect.path.push_back(path_of(found.filled).front());
+      }
+      const std::vector<Step> made = path_of(found.made);
+      suspect.path.insert(suspect.path.end(), made.begin(), made.end());
+    }
+    scene.suspects.push_back(std::move(suspect));
+  }
+  return scene;
+}
+
+RunFacts facts_of(const Failure& failure, const ActiveOp& op) {
+  RunFacts facts;
+  const ProcessFacts process = process_facts();
+  facts.process = getpid();
+  facts.rank = process.rank;
+  facts.world_size = process.world_size;
+  facts.step = optimizer_steps();
+  facts.collectives = collectives_seen();
+  facts.time_us = std::chrono::duration_cast<std::chrono::microseconds>(
+                      std::chrono::system_clock::now().time_since_epoch())
+                      .count();
+  facts.op.sequence = static_cast<std::int64_t>(op.number);
+  if (failure.innermost.name != failure.outermost.name) facts.inner_op = failure.innermost.name;
+  facts.error = failure.message;
+  return facts;
+}
+
+}  // namespace
+
+void note_throw(ThreadState& state, void* object, void* type) {
+  if (state.busy || state.op_depth == 0) return;
+  const char* message = message_of(object, *static_cast<const std::type_info*>(type));
+  if (!message) return;
+  if (!speaks_of_devices(message)) {
+    state.failure.reset();  // another error took its place
+  } else if (!state.failure) {
+    take_down(state, message);
+  }
+  state.checked_tensor = nullptr;
+}
+
+void report_failure(ThreadState& state, const ActiveOp& op, OriginTable& origins, Sink& sink) {
+  if (!state.failure || !sink.open()) return;
+  const Busy busy(state);
+  try {
+    sink.publish(make_finding(scene_of(state, *state.failure, origins), facts_of(*state.failure, op)));
+  } catch (const std::exception& error) {
+    // The program's own exception goes on; a report that failed must not replace it.
+    std::fprintf(stderr, "DevSan: a device mismatch in %s could not be reported: %s\n",
+                 state.failure->outermost.name.c_str(), error.what());
+  }
+}
+
+}  // namespace devsan::trace

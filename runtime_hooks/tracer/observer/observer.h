@@ -1,0 +1,28 @@
+// Sees every op of every thread through PyTorch's RecordFunction.
+#pragma once
+
+#include "core/sink.h"
+#include "observer/origin_table.h"
+#include "observer/thread_state.h"
+
+namespace devsan::trace {
+
+struct ObserverOptions {
+  int origins = 1;  // 0 none, 1 where tensors were made and moved, 2 every op, with C++ frames everywhere
+};
+
+// Registers the callbacks. `sink` and the tables live as long as the process. To be called once.
+void start_observing(const ObserverOptions& options, Sink& sink);
+
+// Stops it again, for a failed self-check.
+void stop_observing();
+
+// What the process has done so far, for reports.
+std::int64_t optimizer_steps();
+std::int64_t collectives_seen();
+void count_optimizer_step();
+
+// The calling thread's stack. `always_native`: C++ frames also in Python programs.
+Site capture_site(bool always_native);
+
+}  // namespace devsan::trace
