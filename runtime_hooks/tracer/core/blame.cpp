@@ -36,10 +36,23 @@ std::optional<std::size_t> first_if(const Indices& indices,
   return found == indices.end() ? std::nullopt : std::optional(*found);
 }
 
+// Of the suspects for which `holds`, the one with the most dimensions: of a weight and its bias, the
+// weight.
+std::optional<std::size_t> weightiest_if(const Scene& scene, const Indices& indices,
+                                         const std::function<bool(const Suspect&)>& holds) {
+  std::optional<std::size_t> best;
+  for (const std::size_t i : indices) {
+    if (!holds(scene.suspects[i])) continue;
+    if (!best || scene.suspects[i].argument.shape.size() > scene.suspects[*best].argument.shape.size()) {
+      best = i;
+    }
+  }
+  return best;
+}
+
 // Rule 1.
 std::optional<std::size_t> misplaced_adapter(const Scene& scene, const Indices& indices) {
-  return first_if(indices, [&](std::size_t i) {
-    const Suspect& suspect = scene.suspects[i];
+  return weightiest_if(scene, indices, [&](const Suspect& suspect) {
     if (!suspect.is_parameter()) return false;
     const auto base = base_layer_of_adapter(*suspect.argument.parameter);
     if (!base) return false;
@@ -52,8 +65,7 @@ std::optional<std::size_t> misplaced_adapter(const Scene& scene, const Indices& 
 
 // Rule 2.
 std::optional<std::size_t> moved_in_forward(const Scene& scene, const Indices& indices) {
-  return first_if(indices, [&](std::size_t i) {
-    const Suspect& suspect = scene.suspects[i];
+  return weightiest_if(scene, indices, [](const Suspect& suspect) {
     if (!suspect.is_parameter() || suspect.path.empty()) return false;
     const Step& newest = suspect.path.front();
     return newest.kind == Origin::Kind::kMoved && is_by_user(newest) &&
@@ -69,8 +81,8 @@ std::optional<std::size_t> left_on_cpu(const Scene& scene, const Indices& indice
   if (std::ranges::all_of(indices, on_cpu)) return std::nullopt;
   const bool model_was_moved = std::ranges::any_of(
       scene.model, [](const Placement& placement) { return !placement.device.is_cpu(); });
-  return first_if(indices, [&](std::size_t i) {
-    return on_cpu(i) && !(scene.suspects[i].is_parameter() && model_was_moved);
+  return weightiest_if(scene, indices, [&](const Suspect& suspect) {
+    return suspect.device.is_cpu() && !(suspect.is_parameter() && model_was_moved);
   });
 }
 

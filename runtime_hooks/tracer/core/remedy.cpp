@@ -75,7 +75,7 @@ class Writer {
         arguments_[index].find_first_of("(,=\"'") == std::string::npos) {
       return arguments_[index];
     }
-    return suspect.argument.parameter.value_or(suspect.argument.name);
+    return suspect.argument.parameter ? spelled(*suspect.argument.parameter) : suspect.argument.name;
   }
 
   std::string odd() const { return name(odd_); }
@@ -94,9 +94,25 @@ class Writer {
     const Suspect* partner = nullptr;
     for (const Suspect& suspect : scene.suspects) {
       if (suspect.device == odd.device || suspect.scalar) continue;
-      if (!partner || (suspect.is_parameter() && !partner->is_parameter())) partner = &suspect;
+      if (!partner || weight_of(suspect) > weight_of(*partner)) partner = &suspect;
     }
     return partner;
+  }
+
+  // What to compare with: a parameter rather than a tensor, a weight rather than a bias.
+  static std::pair<bool, std::size_t> weight_of(const Suspect& suspect) {
+    return {suspect.is_parameter(), suspect.argument.shape.size()};
+  }
+
+  // "head->weight" of the parameter "head.weight" in C++.
+  std::string spelled(const std::string& parameter) const {
+    if (python_) return parameter;
+    std::string text;
+    for (const char letter : parameter) {
+      if (letter == '.') text += "->";
+      else text += letter;
+    }
+    return text;
   }
 
   const Scene& scene_;

@@ -5,7 +5,9 @@
 #include <dlfcn.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <stdexcept>
 
 #include "core/python.h"
@@ -37,6 +39,15 @@ void on_register(const void*, const void* name, const void* tensor) { note_regis
 const devsan_tracer_hooks kHooks = {on_throw, on_device_check, note_module, on_register,
                                     count_optimizer_step};
 
+std::terminate_handler terminate_before = nullptr;
+
+// An exception that nobody catches ends the program without unwinding: no op is seen to end.
+void on_terminate() {
+  report_before_end(thread_state());
+  if (terminate_before) terminate_before();
+  std::abort();
+}
+
 // The hooks are in the preloaded library, which is in the global scope.
 bool set_hooks() {
   void* address = dlsym(RTLD_DEFAULT, DEVSAN_SET_HOOKS);
@@ -57,6 +68,7 @@ void start() {
   ThreadState& state = thread_state();
   const Busy busy(state);
   start_observing({static_cast<int>(options.origins)}, *sink);
+  terminate_before = std::set_terminate(on_terminate);
   if (const std::string wrong = self_check(); !wrong.empty()) {
     stop_observing();
     throw std::runtime_error(wrong);

@@ -88,37 +88,46 @@ void note_first_seen(ThreadState& state, ActiveOp& op) {
   }
 }
 
-const Input* first_on(const ActiveOp& op, Device device) {
+struct Beside {
+  const Input* input = nullptr;
+  OriginRef made;
+};
+
+// Of the inputs on the device, the one that got there last: of an activation and a weight, the activation.
+// Looks at the first four; longer lists (stack, cat) are all of a kind.
+Beside newest_on(const ActiveOp& op, Device device) {
+  constexpr int kLookedAt = 4;
+  Beside newest;
+  int looked_at = 0;
   for (const Input& input : op.inputs) {
-    if (input.storage && !is_number(input.tensor) && to_device(input.storage->device()) == device) return &input;
+    if (!input.storage || is_number(input.tensor) || to_device(input.storage->device()) != device) continue;
+    OriginRef made = origins.find(input.storage).made;
+    if (!newest.input || (made && (!newest.made || made->sequence > newest.made->sequence))) {
+      newest = {&input, std::move(made)};
+    }
+    if (++looked_at == kLookedAt) break;
   }
-  return nullptr;
+  return newest;
 }
 
 // A new storage came out of the op.
 void note_made(ThreadState& state, ActiveOp& op, const c10::TensorImpl* result) {
   const Device device = to_device(storage_of(result)->device());
-  const Input* beside = first_on(op, device);
   const bool recast = op.name->kind == OpName::Kind::kRecast;
-  const Input* source = nullptr;
-  if (recast || (!beside && op.inputs.size() == 1)) {
-    source = op.inputs.empty() || !op.inputs.front().storage ? nullptr : &op.inputs.front();
-  }
+  const bool only_input = recast || op.inputs.size() == 1;
+  const Input* source = only_input && !op.inputs.empty() ? &op.inputs.front() : nullptr;
   std::shared_ptr<Origin> origin;
-  if (source && to_device(source->storage->device()) != device) {
+  if (source && source->storage && to_device(source->storage->device()) != device) {
     origin = new_origin(state, op, Origin::Kind::kMoved, device);
     link(*origin, origins.find(source->storage).made, Origin::Link::kSame);
   } else {
     origin = new_origin(state, op, Origin::Kind::kCreated, device);
-    if (const Input* from = source ? source : beside) {
-      const bool only = source || op.inputs.size() == 1;
-      OriginRef previous = origins.find(from->storage).made;
-      if (options.origins >= 2) {  // keep every op, up to the limit of a chain
-        link(*origin, std::move(previous), only ? Origin::Link::kSame : Origin::Link::kBeside);
-      } else {
-        Cause cause = cause_of_device(previous, only);
-        link(*origin, std::move(cause.origin), cause.link);
-      }
+    Beside beside = newest_on(op, device);
+    if (options.origins >= 2) {  // keep every op, up to the limit of a chain
+      link(*origin, std::move(beside.made), only_input ? Origin::Link::kSame : Origin::Link::kBeside);
+    } else {
+      Cause cause = cause_of_device(beside.made, only_input);
+      link(*origin, std::move(cause.origin), cause.link);
     }
   }
   origins.set_made(result->unsafe_storage(), std::move(origin));
@@ -234,6 +243,10 @@ void start_observing(const ObserverOptions& wanted, Sink& sink) {
           .needsOutputs(options.origins > 0)
           .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION,
                    at::RecordScope::USER_SCOPE}));
+}
+
+void report_before_end(ThreadState& state) {
+  if (state.op_depth > 0) report_failure(state, state.ops[state.outermost], origins, *findings);
 }
 
 void stop_observing() { at::removeCallback(handle); }

@@ -14,6 +14,9 @@ struct ObserverOptions {
 // Registers the callbacks. `sink` and the tables live as long as the process. To be called once.
 void start_observing(const ObserverOptions& options, Sink& sink);
 
+// Reports the error that is ending the program by std::terminate, if it is one about devices.
+void report_before_end(ThreadState& state);
+
 // Stops it again, for a failed self-check.
 void stop_observing();
 
