@@ -1,6 +1,5 @@
 // Which operators are redirected, and the entry point that the core calls once the identity of
 // PyTorch is known.
-#include <ATen/Context.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/util/Exception.h>
 #include <unistd.h>
@@ -103,6 +102,9 @@ class Registration {
     add_normalizations(list);
     add_dropouts(list);
     add_grids(list);
+    add_attentions(list);
+    add_recurrent_cells(list);
+    add_recurrent(list);
     for (Replacement& replacement : list) {
       const auto op =
           c10::Dispatcher::singleton().findSchema({replacement.name, replacement.overload});
@@ -168,9 +170,7 @@ extern "C" __attribute__((visibility("default"))) const char* devsan_redirect_st
     return problem.c_str();
   }
   install_allocator();
-  at::globalContext().setSDPUseFlash(false);
-  at::globalContext().setSDPUseMemEfficient(false);
-  at::globalContext().setSDPUseCuDNN(false);
+  set_recurrent_stubs();
   if (machine().config().verbose)
     std::fprintf(stderr, "devsan simulator: %d kernels redirected\n", count);
   return nullptr;

@@ -26,5 +26,11 @@ void add_convolutions(Replacements& list);
 void add_normalizations(Replacements& list);
 void add_dropouts(Replacements& list);
 void add_grids(Replacements& list);
+void add_attentions(Replacements& list);
+void add_recurrent_cells(Replacements& list);
+void add_recurrent(Replacements& list);
+
+// The function pointers by which at::lstm and its kin reach cuDNN.
+void set_recurrent_stubs();
 
 }  // namespace devsan::sim
