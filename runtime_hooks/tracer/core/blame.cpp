@@ -36,14 +36,15 @@ std::optional<std::size_t> first_if(const Indices& indices,
   return found == indices.end() ? std::nullopt : std::optional(*found);
 }
 
-// Of the suspects for which `holds`, the one with the most dimensions: of a weight and its bias, the
-// weight.
+// Of the suspects for which `holds`, the one with the most dimensions: of a weight and its bias,
+// the weight.
 std::optional<std::size_t> weightiest_if(const Scene& scene, const Indices& indices,
                                          const std::function<bool(const Suspect&)>& holds) {
   std::optional<std::size_t> best;
   for (const std::size_t i : indices) {
     if (!holds(scene.suspects[i])) continue;
-    if (!best || scene.suspects[i].argument.shape.size() > scene.suspects[*best].argument.shape.size()) {
+    if (!best ||
+        scene.suspects[i].argument.shape.size() > scene.suspects[*best].argument.shape.size()) {
       best = i;
     }
   }
@@ -90,7 +91,8 @@ bool placed_by_literal(const Suspect& suspect) {
   const Deciding deciding = deciding_step(suspect);
   if (suspect.is_parameter() || !deciding.step || !is_by_user(*deciding.step)) return false;
   const OwnedFrame* frame = innermost_user_frame(deciding.step->stack);
-  return device_literal(source_statement(frame->frame.file, frame->frame.line), deciding.step->device)
+  return device_literal(source_statement(frame->frame.file, frame->frame.line),
+                        deciding.step->device)
       .has_value();
 }
 
@@ -168,7 +170,11 @@ Blame find_odd_one(const Scene& scene) {
     return {odd, Reason::kNotWithParameters};
   }
   if (const auto odd = apart_from_all(scene, indices)) return {odd, Reason::kApart};
-  if (const auto odd = only_one(scene, indices, [](const Suspect& s) { return !s.requires_grad; })) {
+  // Gradients were computed from parameters and require none.
+  if (const auto odd =
+          scene.backward ? std::nullopt : only_one(scene, indices, [](const Suspect& s) {
+            return !s.requires_grad;
+          })) {
     return {odd, Reason::kNotComputed};
   }
   if (const auto odd =

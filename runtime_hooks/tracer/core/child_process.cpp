@@ -1,4 +1,5 @@
-// posix_spawn, not popen: a shell is not needed, and a process that owns GPU memory must not be copied.
+// posix_spawn, not popen: a shell is not needed, and a process that owns GPU memory must not be
+// copied.
 #include "core/child_process.h"
 
 #include <fcntl.h>
@@ -37,7 +38,8 @@ std::string read_all(int descriptor) {
 
 std::optional<std::string> output_of(const std::vector<std::string>& command) {
   std::vector<char*> arguments;
-  for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
+  for (const std::string& argument : command)
+    arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
   std::vector<char*> environment;
   for (char** variable = environ; *variable; ++variable) {

@@ -9,8 +9,9 @@ namespace {
 
 // By c10::DeviceType, whose numbers are part of PyTorch's serialisation format.
 constexpr std::array<std::string_view, 21> kTypeNames = {
-    "cpu", "cuda",   "mkldnn", "opengl", "opencl", "ideep", "hip",  "fpga", "maia", "xla",        "vulkan",
-    "metal", "xpu", "mps",    "meta",   "hpu",    "ve",    "lazy", "ipu",  "mtia", "privateuse1"};
+    "cpu",  "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip",
+    "fpga", "maia", "xla",    "vulkan", "metal",  "xpu",   "mps",
+    "meta", "hpu",  "ve",     "lazy",   "ipu",    "mtia",  "privateuse1"};
 
 }  // namespace
 

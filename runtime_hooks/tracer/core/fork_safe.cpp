@@ -20,7 +20,8 @@ Registry& registry() {
   return *instance;
 }
 
-// In the order of their construction. No code holds two of these mutexes at once, so any order does.
+// In the order of their construction. No code holds two of these mutexes at once, so any order
+// does.
 void before_fork() {
   registry().mutex.lock();
   for (ForkSafeMutex* mutex : registry().all) mutex->lock();

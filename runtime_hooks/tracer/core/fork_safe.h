@@ -1,8 +1,8 @@
 // A mutex that is free in the child of a fork.
 //
-// Data loaders fork workers at any time; a lock that another thread holds at that moment would never
-// be released in the child, and the first op there would wait for ever. All mutexes of this kind are
-// taken before a fork and released on both sides after it.
+// Data loaders fork workers at any time; a lock that another thread holds at that moment would
+// never be released in the child, and the first op there would wait for ever. All mutexes of this
+// kind are taken before a fork and released on both sides after it.
 #pragma once
 
 #include <mutex>

@@ -10,7 +10,9 @@
 namespace devsan::trace {
 namespace {
 
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != text.npos;
+}
 
 std::string_view file_name(std::string_view path) {
   const auto slash = path.rfind('/');
@@ -19,20 +21,23 @@ std::string_view file_name(std::string_view path) {
 
 // Prefixes of file names of shared libraries and executables.
 constexpr std::array<std::string_view, 22> kInternalModules = {
-    "libtorch",  "libc10",    "libshm",  "_C.",     "libpython", "python3",  "python",     "libc.so",
-    "libc-",     "libm.so",   "ld-linux", "libdl",  "libpthread", "libstdc++", "libgcc_s", "libgomp",
-    "libdevsan", "libcuda",   "libcud",  "libcublas", "libnccl",  "libasan"};
+    "libtorch",   "libc10",    "libshm",   "_C.",     "libpython", "python3",
+    "python",     "libc.so",   "libc-",    "libm.so", "ld-linux",  "libdl",
+    "libpthread", "libstdc++", "libgcc_s", "libgomp", "libdevsan", "libcuda",
+    "libcud",     "libcublas", "libnccl",  "libasan"};
 
-// Functions of the C++ runtime and of PyTorch's headers, inlined or instantiated in the user's binary.
+// Functions of the C++ runtime and of PyTorch's headers, inlined or instantiated in the user's
+// binary.
 constexpr std::array<std::string_view, 10> kInternalFunctions = {
-    "std::", "at::", "c10::", "torch::", "__gnu_cxx::", "_start", "__libc_start", "caffe2::",
-    "decltype", "void std::"};
+    "std::",  "at::",         "c10::",    "torch::",  "__gnu_cxx::",
+    "_start", "__libc_start", "caffe2::", "decltype", "void std::"};
 
 // The folder of the library that holds this code: what lies there and below is DevSan's own.
 const std::string& own_folder() {
   static const std::string folder = [] {
     Dl_info info;
-    if (!dladdr(reinterpret_cast<void*>(&owner_of_python), &info) || !info.dli_fname) return std::string();
+    if (!dladdr(reinterpret_cast<void*>(&owner_of_python), &info) || !info.dli_fname)
+      return std::string();
     const std::string path = info.dli_fname;
     if (!file_name(path).starts_with("libdevsan")) return std::string();  // linked into a test
     return path.substr(0, path.rfind('/') + 1);
@@ -46,8 +51,9 @@ Owner owner_of_python(std::string_view file) {
   if (file.empty() || file.front() == '<') {
     // Code without a file: the import system, or typed in by the user.
     return file.starts_with("<frozen") ? Owner::kInternal
-           : file == "<stdin>" || file == "<string>" || file.starts_with("<ipython") ? Owner::kUser
-                                                                                     : Owner::kLibrary;
+           : file == "<stdin>" || file == "<string>" || file.starts_with("<ipython")
+               ? Owner::kUser
+               : Owner::kLibrary;
   }
   for (const std::string_view packages : {"site-packages/", "dist-packages/"}) {
     const auto at = file.find(packages);
@@ -66,7 +72,8 @@ bool is_internal_module(std::string_view path) {
                              [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-Owner owner_of_native(std::string_view module_path, std::string_view function, std::string_view file) {
+Owner owner_of_native(std::string_view module_path, std::string_view function,
+                      std::string_view file) {
   if (is_internal_module(module_path)) return Owner::kInternal;
   if (contains(file, "/torch/include/") || contains(file, "/include/c++/") ||
       contains(file, "/pybind11/")) {
@@ -84,7 +91,8 @@ Owner owner_of_native(std::string_view module_path, std::string_view function, s
 }
 
 std::string without_parameters(std::string_view function) {
-  constexpr std::array<std::string_view, 2> kNotParameters = {"(anonymous namespace)", "operator()"};
+  constexpr std::array<std::string_view, 2> kNotParameters = {"(anonymous namespace)",
+                                                              "operator()"};
   int nesting = 0;  // of template arguments and of lambdas' "{lambda(int)#1}"
   for (std::size_t i = 0; i < function.size(); ++i) {
     const std::string_view rest = function.substr(i);

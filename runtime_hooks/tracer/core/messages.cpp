@@ -1,4 +1,5 @@
-// The forms of device errors. One line a form; each has its test with the message as PyTorch writes it.
+// The forms of device errors. One line a form; each has its test with the message as PyTorch writes
+// it.
 #include "core/messages.h"
 
 #include <algorithm>
@@ -10,29 +11,33 @@ namespace {
 
 // In lower case.
 constexpr std::array<std::string_view, 17> kForms = {
-    "to be on the same device",            // Expected all tensors to be on the same device, but ...
-    "be on the same device",               // tensors must / should be on the same device
+    "to be on the same device",  // Expected all tensors to be on the same device, but ...
+    "be on the same device",     // tensors must / should be on the same device
     "are on the same device",
-    "on the same device as",               // indices should be either on cpu or on the same device as
-    "to have the same device as",          // Expected tensor for argument #1 ... to have the same device as
+    "on the same device as",       // indices should be either on cpu or on the same device as
+    "to have the same device as",  // Expected tensor for argument #1 ... to have the same device as
     "not at the same device",
     "must have the same device",
     "have the same device",
-    "different from other tensors on",     // but got mat2 is on cuda:0, different from other tensors on
+    "different from other tensors on",  // but got mat2 is on cuda:0, different from other tensors
+                                        // on
     "on different devices",
-    "expected object of device type",      // ... cuda but got device type cpu
-    "is on cpu, but expected",             // Tensor for argument #2 'x' is on CPU, but expected it to be on GPU
+    "expected object of device type",  // ... cuda but got device type cpu
+    "is on cpu, but expected",  // Tensor for argument #2 'x' is on CPU, but expected it to be on
+                                // GPU
     "expected it to be on gpu",
-    "expected device",                     // expected device cuda:0 but got device cuda:1
-    "backend, but got tensor with",        // Expected tensor to have CUDA Backend, but got tensor with CPU Backend
+    "expected device",               // expected device cuda:0 but got device cuda:1
+    "backend, but got tensor with",  // Expected tensor to have CUDA Backend, but got tensor with
+                                     // CPU Backend
     "no backend type associated with device type",
     "all tensors must be on the same",
 };
 
 std::string lower(std::string_view text) {
   std::string result(text);
-  std::ranges::transform(result, result.begin(),
-                         [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  std::ranges::transform(result, result.begin(), [](unsigned char letter) {
+    return static_cast<char>(std::tolower(letter));
+  });
   return result;
 }
 
@@ -44,8 +49,8 @@ std::string between(std::string_view text, std::string_view before, std::string_
   return end == text.npos ? std::string() : std::string(text.substr(from, end - from));
 }
 
-// "Input type (torch.cuda.FloatTensor) and weight type (torch.FloatTensor) should be the same" speaks of
-// devices only when one of the types is CUDA's and the other is not.
+// "Input type (torch.cuda.FloatTensor) and weight type (torch.FloatTensor) should be the same"
+// speaks of devices only when one of the types is CUDA's and the other is not.
 bool is_type_pair_of_two_devices(const std::string& message) {
   if (message.find("should be the same") == message.npos) return false;
   const std::string input = between(message, "input type (", ")");
@@ -61,7 +66,8 @@ bool speaks_of_devices(std::string_view message) {
   const std::string text = lower(message);
   if (text.find("generator") != text.npos) return false;  // a rule of its own
   return is_type_pair_of_two_devices(text) ||
-         std::ranges::any_of(kForms, [&](std::string_view form) { return text.find(form) != text.npos; });
+         std::ranges::any_of(kForms,
+                             [&](std::string_view form) { return text.find(form) != text.npos; });
 }
 
 std::optional<std::string> argument_named_in(std::string_view message) {

@@ -19,12 +19,16 @@ Device parse_device(const std::string& text) {
   return {};
 }
 
-ModelNames python_model_names(const std::vector<TensorAddress>& tensors) {
+ModelNames python_model_names(const std::vector<TensorAddress>& tensors, const Frame& caller) {
   ModelNames result;
   result.names.resize(tensors.size());
+  result.variables.resize(tensors.size());
   nlohmann::json request;
+  request["file"] = caller.file;
+  request["line"] = caller.line;
   request["tensors"] = nlohmann::json::array();
-  for (const TensorAddress& tensor : tensors) request["tensors"].push_back({tensor.tensor, tensor.storage});
+  for (const TensorAddress& tensor : tensors)
+    request["tensors"].push_back({tensor.tensor, tensor.storage});
 
   const auto answer = nlohmann::json::parse(python::run(kModelNamesScript, request.dump()), nullptr,
                                             /*allow_exceptions=*/false);
@@ -32,9 +36,12 @@ ModelNames python_model_names(const std::vector<TensorAddress>& tensors) {
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const auto& name = answer["names"][i];
     if (name.is_string()) result.names[i] = name.get<std::string>();
+    const auto& variable = answer["variables"][i];
+    if (variable.is_string()) result.variables[i] = variable.get<std::string>();
   }
   for (const auto& entry : answer["model"]) {
-    result.model.push_back({entry[0].get<std::string>(), parse_device(entry[1].get<std::string>())});
+    result.model.push_back(
+        {entry[0].get<std::string>(), parse_device(entry[1].get<std::string>())});
   }
   return result;
 }

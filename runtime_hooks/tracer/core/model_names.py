@@ -1,11 +1,40 @@
 """Names tensors by their place in the program's modules; run inside the traced program, for a report.
 
-In:  `request`, JSON: {"tensors": [[TensorImpl address, StorageImpl address or 0], ...]}
-Out: `answer`, JSON: {"names": [name or null, ...], "model": [[name, device], ...]}
+In:  `request`, JSON: {"tensors": [[TensorImpl address, StorageImpl address or 0], ...], "file": ..., "line": ...}
+Out: `answer`, JSON: {"names": [name or null, ...], "variables": [...], "model": [[name, device], ...]}
+
+`names` are those of parameters and buffers, `variables` what the running frame at file:line calls them.
 
 A tensor that shares its storage with a parameter (a view such as `weight.t()`) has the parameter's name.
 Only the library's own bookkeeping is read: no module of the program runs.
 """
+
+
+def _variables(request, frame, tensor_type):
+    """Variables, `self.x` and `batch["x"]` that are the tensors, in the frame at file:line."""
+    found = {}
+
+    def note(name, value):
+        if isinstance(value, tensor_type):
+            found.setdefault(value._cdata, name)
+
+    while frame is not None:
+        if frame.f_code.co_filename == request["file"] and frame.f_lineno == request["line"]:
+            for name, value in frame.f_locals.items():
+                note(name, value)
+            for name in frame.f_code.co_names:
+                note(name, frame.f_globals.get(name))
+            for name, value in frame.f_locals.items():
+                if name == "self":
+                    for attribute, member in getattr(value, "__dict__", {}).items():
+                        note("self." + attribute, member)
+                elif type(value) is dict and len(value) < 100:
+                    for key, member in value.items():
+                        if isinstance(key, str):
+                            note(f'{name}["{key}"]', member)
+            break
+        frame = frame.f_back
+    return [found.get(address) for address, _ in request["tensors"]]
 
 
 def _answer(request):
@@ -15,9 +44,10 @@ def _answer(request):
 
     tensors = json.loads(request)["tensors"]
     names = [None] * len(tensors)
+    variables = _variables(json.loads(request), sys._getframe(), sys.modules["torch"].Tensor)
     nn = sys.modules.get("torch.nn")
     if nn is None:
-        return json.dumps({"names": names, "model": []})
+        return json.dumps({"names": names, "variables": variables, "model": []})
 
     modules = [m for m in gc.get_objects()
                if issubclass(type(m), nn.Module) and "_modules" in m.__dict__ and "_parameters" in m.__dict__]
@@ -65,7 +95,7 @@ def _answer(request):
                 break
         if mine and len(found) > len(model):
             model = [[name, str(tensor.device)] for name, tensor in found]
-    return json.dumps({"names": names, "model": model})
+    return json.dumps({"names": names, "variables": variables, "model": model})
 
 
 answer = _answer(request)  # noqa: F821

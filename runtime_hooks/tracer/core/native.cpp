@@ -1,5 +1,6 @@
-// Symbols of C++ frames by addr2line, which, unlike PyTorch's own symbolizer, shows inlined functions:
-// most of a user's lines are inlined into a call of at::Tensor's methods or stand around one.
+// Symbols of C++ frames by addr2line, which, unlike PyTorch's own symbolizer, shows inlined
+// functions: most of a user's lines are inlined into a call of at::Tensor's methods or stand around
+// one.
 #include "core/native.h"
 
 #include <dlfcn.h>
@@ -112,7 +113,8 @@ std::map<std::uintptr_t, Stack> parse(const std::string& output, const Module& m
 void say_once_that_addr2line_is_missing() {
   static const bool said = [] {
     std::fputs(
-        "DevSan: addr2line could not be run: C++ frames have no lines (it is in the package binutils)\n",
+        "DevSan: addr2line could not be run: C++ frames have no lines (it is in the package "
+        "binutils)\n",
         stderr);
     return true;
   }();
@@ -184,6 +186,8 @@ StackId intern_native(std::span<const std::uintptr_t> counters) {
   return interner().intern(counters, [](std::span<const std::uintptr_t>) {});
 }
 
-std::span<const std::uintptr_t> native_stack_words(StackId id) { return interner().words(id); }
+std::span<const std::uintptr_t> native_stack_words(StackId id) {
+  return interner().words(id);
+}
 
 }  // namespace devsan::trace

@@ -11,9 +11,9 @@
 namespace devsan::trace {
 
 // Program counters (return addresses, innermost first) to frames, with the frames that the compiler
-// inlined. Runs addr2line once a module: for reports only. Modules that are never shown are not looked
-// up. Without addr2line there are function names of exported functions only, and one line on stderr
-// says so.
+// inlined. Runs addr2line once a module: for reports only. Modules that are never shown are not
+// looked up. Without addr2line there are function names of exported functions only, and one line on
+// stderr says so.
 Stack symbolize_native(std::span<const std::uintptr_t> counters);
 
 // Stacks of program counters. Nothing needs pinning: code that is unloaded only loses its symbols.

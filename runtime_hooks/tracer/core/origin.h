@@ -1,7 +1,7 @@
 // How a tensor came to be on its device: a chain of origins, newest first.
 //
-// As memory sanitizers do for bytes, an origin is kept for each storage: a storage gets its device when
-// it is made and never changes it, views share it. Chains are shared and immutable.
+// As memory sanitizers do for bytes, an origin is kept for each storage: a storage gets its device
+// when it is made and never changes it, views share it. Chains are shared and immutable.
 #pragma once
 
 #include <cstdint>
@@ -38,9 +38,9 @@ struct Origin {
   Kind kind = Kind::kCreated;
   Link link = Link::kNone;
   Device device;
-  std::uint8_t hops = 0;       // length of the chain behind
-  bool backward = false;       // made in a backward pass; `site` is then the forward op's
-  const char* op = "";         // interned: the op the user called
+  std::uint8_t hops = 0;  // length of the chain behind
+  bool backward = false;  // made in a backward pass; `site` is then the forward op's
+  const char* op = "";    // interned: the op the user called
   Site site;
   std::uint64_t sequence = 0;  // of the op, over all threads
   std::shared_ptr<const Origin> previous;
@@ -51,9 +51,9 @@ using OriginRef = std::shared_ptr<const Origin>;
 // Chains are cut here: a tensor that goes to and fro every step must not keep its whole life.
 constexpr std::uint8_t kMaxHops = 8;
 
-// What a new origin should point to when its device came from a tensor with origin `from`. Results that
-// were themselves only computed are skipped, so a chain holds what decides a device and no more; `link`
-// tells whether all that was skipped was computed from one tensor alone.
+// What a new origin should point to when its device came from a tensor with origin `from`. Results
+// that were themselves only computed are skipped, so a chain holds what decides a device and no
+// more; `link` tells whether all that was skipped was computed from one tensor alone.
 struct Cause {
   OriginRef origin;
   Origin::Link link = Origin::Link::kNone;

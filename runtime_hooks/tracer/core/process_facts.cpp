@@ -25,8 +25,7 @@ ProcessFacts process_facts() {
   ProcessFacts facts;
   facts.rank = number<3>({"RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"}, 0);
   facts.world_size = number<3>({"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS"}, 1);
-  facts.local_rank =
-      number<3>({"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"}, -1);
+  facts.local_rank = number<3>({"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"}, -1);
   return facts;
 }
 

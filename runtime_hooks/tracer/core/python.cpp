@@ -88,7 +88,9 @@ class ErrorInFlight {
 };
 
 // A thread that asks for the GIL while Python ends would never come back.
-bool is_ending() { return !api.Py_IsInitialized() || (is_finalizing && is_finalizing()); }
+bool is_ending() {
+  return !api.Py_IsInitialized() || (is_finalizing && is_finalizing());
+}
 
 // Code object and offset of the last instruction, alternating, innermost first.
 struct Words {
@@ -112,7 +114,8 @@ T load(const char* base, std::size_t offset) {
 }
 
 void walk_raw(const ThreadState* thread, Words& words) {
-  const auto* cframe = load<const char*>(reinterpret_cast<const char*>(thread), layout->thread_cframe);
+  const auto* cframe =
+      load<const char*>(reinterpret_cast<const char*>(thread), layout->thread_cframe);
   const char* frame = cframe ? load<const char*>(cframe, layout->cframe_current) : nullptr;
   for (; frame && !words.full(); frame = load<const char*>(frame, layout->frame_previous)) {
     const auto code = load<std::uintptr_t>(frame, layout->frame_code);
@@ -170,14 +173,14 @@ bool attach() {
 #define DEVSAN_FIND(name) find(api.name, #name)
       DEVSAN_FIND(Py_GetVersion) && DEVSAN_FIND(PyGILState_GetThisThreadState) &&
       DEVSAN_FIND(PyGILState_Ensure) && DEVSAN_FIND(PyGILState_Release) &&
-      DEVSAN_FIND(PyEval_GetFrame) && DEVSAN_FIND(PyFrame_GetBack) && DEVSAN_FIND(PyFrame_GetCode) &&
-      DEVSAN_FIND(PyFrame_GetLasti) && DEVSAN_FIND(PyCode_Addr2Line) &&
-      DEVSAN_FIND(PyObject_GetAttrString) && DEVSAN_FIND(PyUnicode_AsUTF8) &&
-      DEVSAN_FIND(PyUnicode_FromString) && DEVSAN_FIND(Py_IncRef) && DEVSAN_FIND(Py_DecRef) &&
-      DEVSAN_FIND(PyDict_New) && DEVSAN_FIND(PyDict_GetItemString) &&
-      DEVSAN_FIND(PyDict_SetItemString) && DEVSAN_FIND(PyEval_GetBuiltins) &&
-      DEVSAN_FIND(PyRun_String) && DEVSAN_FIND(PyErr_Fetch) && DEVSAN_FIND(PyErr_Restore) &&
-      DEVSAN_FIND(PyErr_Clear);
+      DEVSAN_FIND(PyEval_GetFrame) && DEVSAN_FIND(PyFrame_GetBack) &&
+      DEVSAN_FIND(PyFrame_GetCode) && DEVSAN_FIND(PyFrame_GetLasti) &&
+      DEVSAN_FIND(PyCode_Addr2Line) && DEVSAN_FIND(PyObject_GetAttrString) &&
+      DEVSAN_FIND(PyUnicode_AsUTF8) && DEVSAN_FIND(PyUnicode_FromString) &&
+      DEVSAN_FIND(Py_IncRef) && DEVSAN_FIND(Py_DecRef) && DEVSAN_FIND(PyDict_New) &&
+      DEVSAN_FIND(PyDict_GetItemString) && DEVSAN_FIND(PyDict_SetItemString) &&
+      DEVSAN_FIND(PyEval_GetBuiltins) && DEVSAN_FIND(PyRun_String) && DEVSAN_FIND(PyErr_Fetch) &&
+      DEVSAN_FIND(PyErr_Restore) && DEVSAN_FIND(PyErr_Clear);
 #undef DEVSAN_FIND
   if (!complete) return false;
   if (!find(is_finalizing, "Py_IsFinalizing")) find(is_finalizing, "_Py_IsFinalizing");
@@ -189,7 +192,9 @@ bool attach() {
   return true;
 }
 
-bool attached() { return is_attached; }
+bool attached() {
+  return is_attached;
+}
 
 StackId capture() {
   const ThreadState* thread = api.PyGILState_GetThisThreadState();
@@ -224,7 +229,8 @@ Stack symbolize(StackId id) {
     OwnedFrame frame;
     frame.frame.file = text_attribute(code, "co_filename");
     frame.frame.function = text_attribute(code, "co_qualname");
-    if (frame.frame.function.empty()) frame.frame.function = text_attribute(code, "co_name");  // 3.10
+    if (frame.frame.function.empty())
+      frame.frame.function = text_attribute(code, "co_name");  // 3.10
     frame.frame.line = api.PyCode_Addr2Line(code, static_cast<int>(words[i + 1]));
     frame.owner = owner_of_python(frame.frame.file);
     stack.push_back(std::move(frame));
@@ -254,7 +260,8 @@ std::string run(const char* script, const std::string& argument) {
 }
 
 std::string_view how() {
-  return layout ? "Python frames are read without the GIL" : "Python frames are read with the GIL held";
+  return layout ? "Python frames are read without the GIL"
+                : "Python frames are read with the GIL held";
 }
 
 }  // namespace devsan::trace::python

@@ -25,7 +25,9 @@ std::string text_of(const SourceRange& place) {
                      place.line);
 }
 
-bool same_function(const Frame& a, const Frame& b) { return a.function == b.function && a.file == b.file; }
+bool same_function(const Frame& a, const Frame& b) {
+  return a.function == b.function && a.file == b.file;
+}
 
 std::vector<const OwnedFrame*> outermost_first(const Stack& stack) {
   std::vector<const OwnedFrame*> frames;
@@ -36,17 +38,19 @@ std::vector<const OwnedFrame*> outermost_first(const Stack& stack) {
 }
 
 // How many outer frames both stacks share; the last of them may stand at different lines.
-std::size_t shared_frames(const std::vector<const OwnedFrame*>& a, const std::vector<const OwnedFrame*>& b) {
+std::size_t shared_frames(const std::vector<const OwnedFrame*>& a,
+                          const std::vector<const OwnedFrame*>& b) {
   std::size_t shared = 0;
-  while (shared < a.size() && shared < b.size() && same_function(a[shared]->frame, b[shared]->frame)) {
+  while (shared < a.size() && shared < b.size() &&
+         same_function(a[shared]->frame, b[shared]->frame)) {
     ++shared;
     if (a[shared - 1]->frame.line != b[shared - 1]->frame.line) break;
   }
   return shared;
 }
 
-// Whether the step ran in the function that later used its result, or under a forward pass that was still
-// running then.
+// Whether the step ran in the function that later used its result, or under a forward pass that was
+// still running then.
 bool is_made_for_this_use(const Step& step, const Stack& use) {
   const auto made = outermost_first(step.stack);
   const auto used = outermost_first(use);
@@ -60,29 +64,41 @@ bool is_made_for_this_use(const Step& step, const Stack& use) {
 
 class Writer {
  public:
-  Writer(const Scene& scene, const Suspect& odd) : scene_(scene), odd_(odd), partner_(partner_of(scene, odd)) {
+  Writer(const Scene& scene, const Suspect& odd)
+      : scene_(scene), odd_(odd), partner_(partner_of(scene, odd)) {
     const OwnedFrame* frame = innermost_user_frame(scene.use);
     if (frame) {
       python_ = is_python_file(frame->frame.file);
-      arguments_ = call_arguments(source_statement(frame->frame.file, frame->frame.line), scene.op);
+      // Python's frames are asked for their variables instead; F::embedding swaps its arguments.
+      if (!python_ && scene.op != "aten::embedding") {
+        arguments_ =
+            call_arguments(source_statement(frame->frame.file, frame->frame.line), scene.op);
+      }
     }
   }
 
-  // The argument as the program spells it at the failing call, else its name in the model or the schema.
+  // The argument as the program spells it at the failing call, else its name in the model or the
+  // schema.
   std::string name(const Suspect& suspect) const {
+    if (suspect.variable) return *suspect.variable;
     const auto index = static_cast<std::size_t>(&suspect - scene_.suspects.data());
-    if (arguments_.size() >= scene_.suspects.size() && index < arguments_.size() &&
+    if (arguments_.size() == scene_.suspects.size() &&
         arguments_[index].find_first_of("(,=\"'") == std::string::npos) {
       return arguments_[index];
     }
-    return suspect.argument.parameter ? spelled(*suspect.argument.parameter) : suspect.argument.name;
+    return suspect.argument.parameter ? spelled(*suspect.argument.parameter)
+                                      : suspect.argument.name;
   }
 
   std::string odd() const { return name(odd_); }
   std::string partner() const { return partner_ ? name(*partner_) : std::string("the others"); }
-  std::string partner_device() const { return partner_ ? to_string(partner_->device) : std::string(); }
+  std::string partner_device() const {
+    return partner_ ? to_string(partner_->device) : std::string();
+  }
   std::string device_of_partner() const { return partner() + (python_ ? ".device" : ".device()"); }
-  std::string moved_odd() const { return fmt::format("{0} = {0}.to({1})", odd(), device_of_partner()); }
+  std::string moved_odd() const {
+    return fmt::format("{0} = {0}.to({1})", odd(), device_of_partner());
+  }
 
   std::string where_they_are() const {
     return fmt::format("'{}' is on {}, '{}' on {}", odd(), to_string(odd_.device), partner(),
@@ -109,8 +125,10 @@ class Writer {
     if (python_) return parameter;
     std::string text;
     for (const char letter : parameter) {
-      if (letter == '.') text += "->";
-      else text += letter;
+      if (letter == '.')
+        text += "->";
+      else
+        text += letter;
     }
     return text;
   }
@@ -127,7 +145,8 @@ const OwnedFrame* call_of_op(const Scene& scene) {
   if (!scene.backward) return frame;
   // A line that only starts the backward pass is nobody's mistake: the forward op's line is nearer.
   const bool only_starts =
-      !frame || source_statement(frame->frame.file, frame->frame.line).find("backward(") != std::string::npos;
+      !frame ||
+      source_statement(frame->frame.file, frame->frame.line).find("backward(") != std::string::npos;
   const OwnedFrame* forward = innermost_user_frame(scene.forward);
   return only_starts && forward ? forward : frame;
 }
@@ -141,26 +160,33 @@ Remedy for_parameter(const Scene& scene, const Suspect& odd, Reason reason, cons
 
   if (reason == Reason::kMovedInForward) {
     const Device before = odd.path.size() > 1 ? odd.path[1].device : Device();
-    remedy.why = fmt::format("The forward pass moves {} from {} to {}, away from where it was placed.", parameter,
-                             to_string(before), to_string(odd.device));
-    remedy.advice = "remove this move and move the activation instead, or place the module where it is meant to be";
+    remedy.why =
+        fmt::format("The forward pass moves {} from {} to {}, away from where it was placed.",
+                    parameter, to_string(before), to_string(odd.device));
+    remedy.advice =
+        "remove this move and move the activation instead, or place the module where it is meant "
+        "to be";
     return remedy;
   }
   if (reason == Reason::kAdapter) {
-    remedy.why = fmt::format("{} is on {}, its base layer {} on {}.", parameter, to_string(odd.device),
-                             base_layer_of_adapter(parameter).value_or(""), text.partner_device());
-    remedy.advice = fmt::format("move the adapter with its base layer, to {}", text.partner_device());
+    remedy.why =
+        fmt::format("{} is on {}, its base layer {} on {}.", parameter, to_string(odd.device),
+                    base_layer_of_adapter(parameter).value_or(""), text.partner_device());
+    remedy.advice =
+        fmt::format("move the adapter with its base layer, to {}", text.partner_device());
     return remedy;
   }
   const bool was_moved = newest && newest->kind == Origin::Kind::kMoved;
-  remedy.why = fmt::format("{} {} on {}; '{}' is on {}.", parameter, was_moved ? "was put" : "stayed", to_string(odd.device), text.partner(),
-                           text.partner_device());
+  remedy.why =
+      fmt::format("{} {} on {}; '{}' is on {}.", parameter, was_moved ? "was put" : "stayed",
+                  to_string(odd.device), text.partner(), text.partner_device());
   remedy.advice = fmt::format("put {} on {}", parameter, text.partner_device());
   if (!was_moved) remedy.place = place_of(call_of_op(scene));
   return remedy;
 }
 
-Remedy for_literal(const Scene& scene, const Step& step, const std::string& literal, const Writer& text) {
+Remedy for_literal(const Scene& scene, const Step& step, const std::string& literal,
+                   const Writer& text) {
   Remedy remedy;
   remedy.place = place_of(innermost_user_frame(step.stack));
   remedy.why = fmt::format("{}: the literal {} decided that.", text.where_they_are(), literal);
@@ -174,7 +200,9 @@ Remedy for_literal(const Scene& scene, const Step& step, const std::string& lite
 
 Remedy where_it_is_used(const Scene& scene, const Suspect& odd, const Writer& text) {
   Remedy remedy;
-  const OwnedFrame* frame = scene.backward || odd.path.empty() ? call_of_op(scene) : holder_of(scene.use, odd.path.front().stack);
+  const OwnedFrame* frame = scene.backward || odd.path.empty()
+                                ? call_of_op(scene)
+                                : holder_of(scene.use, odd.path.front().stack);
   remedy.place = place_of(frame);
   remedy.why = text.where_they_are() + ".";
   remedy.advice = fmt::format("move it first: {}", text.moved_odd());
@@ -187,38 +215,49 @@ Remedy for_tensor(const Scene& scene, const Suspect& odd, const Writer& text) {
   const Step& step = *deciding.step;
   const OwnedFrame* frame = innermost_user_frame(step.stack);
   const std::string statement = source_statement(frame->frame.file, frame->frame.line);
-  if (const auto literal = device_literal(statement, step.device)) return for_literal(scene, step, *literal, text);
+  if (const auto literal = device_literal(statement, step.device))
+    return for_literal(scene, step, *literal, text);
 
   Remedy remedy;
   remedy.place = place_of(frame);
   if (step.kind == Origin::Kind::kMoved && deciding.direct) {
-    remedy.why = fmt::format("{}: it was moved there at {}.", text.where_they_are(), text_of(remedy.place));
+    remedy.why =
+        fmt::format("{}: it was moved there at {}.", text.where_they_are(), text_of(remedy.place));
     remedy.advice = fmt::format("move it to {} instead", text.device_of_partner());
     return remedy;
   }
   if (step.kind == Origin::Kind::kCreated && is_made_for_this_use(step, scene.use)) {
-    remedy.why = fmt::format("{}: {} made it there at {}.", text.where_they_are(), step.op, text_of(remedy.place));
+    remedy.why =
+        fmt::format("{}: it was made there at {}.", text.where_they_are(), text_of(remedy.place));
     remedy.advice = fmt::format("make it on {}", text.device_of_partner());
     return remedy;
   }
   return where_it_is_used(scene, odd, text);
 }
 
-Remedy candidates(const Scene& scene) {
+Remedy candidates(const Scene& scene, const Blame& blame) {
   Remedy remedy;
   remedy.place = place_of(call_of_op(scene));
   std::vector<std::string> lines;
   for (const Suspect& suspect : scene.suspects) {
     const Deciding deciding = deciding_step(suspect);
-    const SourceRange place = place_of(deciding.step ? innermost_user_frame(deciding.step->stack) : nullptr);
+    const SourceRange place =
+        place_of(deciding.step ? innermost_user_frame(deciding.step->stack) : nullptr);
     if (!place.known()) continue;
     lines.push_back(fmt::format("{} ('{}' came to {})", text_of(place), suspect.argument.name,
                                 to_string(suspect.device)));
   }
-  remedy.why = "Nothing tells which of the arguments is in the wrong place.";
-  remedy.advice = lines.empty() ? std::string("bring the arguments to one device; --origins 2 shows more")
-                                : "one of these lines, or a move here: " + fmt::format("{}", fmt::join(lines, ", ")) +
-                                      "; --origins 2 shows more";
+  remedy.why = blame.odd
+                   ? fmt::format(
+                         "PyTorch's check names '{}'; nothing else tells which argument is in the "
+                         "wrong place.",
+                         scene.suspects[*blame.odd].argument.name)
+                   : std::string("Nothing tells which of the arguments is in the wrong place.");
+  remedy.advice =
+      lines.empty()
+          ? std::string("bring the arguments to one device; --origins 2 shows more")
+          : "one of these lines, or a move here: " + fmt::format("{}", fmt::join(lines, ", ")) +
+                "; --origins 2 shows more";
   return remedy;
 }
 
@@ -235,10 +274,11 @@ const OwnedFrame* holder_of(const Stack& use, const Stack& made) {
 }
 
 Remedy find_remedy(const Scene& scene, const Blame& blame) {
-  if (!blame.certain()) return candidates(scene);
+  if (!blame.certain()) return candidates(scene, blame);
   const Suspect& odd = scene.suspects[*blame.odd];
   const Writer text(scene, odd);
-  return odd.is_parameter() ? for_parameter(scene, odd, blame.reason, text) : for_tensor(scene, odd, text);
+  return odd.is_parameter() ? for_parameter(scene, odd, blame.reason, text)
+                            : for_tensor(scene, odd, text);
 }
 
 }  // namespace devsan::trace

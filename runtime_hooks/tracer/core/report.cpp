@@ -65,15 +65,18 @@ std::vector<PathStep> path_steps(const Scene& scene, const Suspect& odd) {
 }
 
 std::string described(const Suspect& suspect) {
-  const std::string name = suspect.argument.parameter
-                               ? fmt::format("{} ({})", suspect.argument.name, *suspect.argument.parameter)
-                               : suspect.argument.name;
+  const std::string name =
+      suspect.argument.parameter
+          ? fmt::format("{} ({})", suspect.argument.name, *suspect.argument.parameter)
+          : suspect.argument.name;
   return fmt::format("{} is on {}", name, to_string(suspect.device));
 }
 
-// "input is on cuda:0, weight (head.weight) is on cuda:1": the odd one and the first on another device.
+// "input is on cuda:0, weight (head.weight) is on cuda:1": the odd one and the first on another
+// device.
 std::string message_of(const Scene& scene, const Blame& blame) {
-  std::string message = fmt::format("{}{}: ", scene.op, scene.backward ? " in the backward pass" : "");
+  std::string message =
+      fmt::format("{}{}: ", scene.op, scene.backward ? " in the backward pass" : "");
   if (scene.suspects.empty()) return message + "tensors on different devices";
   const Suspect& first = scene.suspects[blame.odd.value_or(0)];
   message += described(first);

@@ -1,7 +1,8 @@
-// A device mismatch as it was seen: the op, its arguments with their histories, and where the model's
-// parameters are. Plain data, so that rules can be tested on scenes made by hand.
+// A device mismatch as it was seen: the op, its arguments with their histories, and where the
+// model's parameters are. Plain data, so that rules can be tested on scenes made by hand.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,10 +26,11 @@ struct Step {
 struct Suspect {
   Argument argument;
   Device device;
-  bool scalar = false;            // 0-dim on the CPU: PyTorch takes it beside any device
-  bool requires_grad = false;     // it was computed from parameters, or is one
-  bool named_by_pytorch = false;  // PyTorch's check objects to this one
-  std::vector<Step> path;         // newest first
+  bool scalar = false;                  // 0-dim on the CPU: PyTorch takes it beside any device
+  bool requires_grad = false;           // it was computed from parameters, or is one
+  bool named_by_pytorch = false;        // PyTorch's check objects to this one
+  std::optional<std::string> variable;  // what the calling Python function calls it
+  std::vector<Step> path;               // newest first
 
   bool is_parameter() const { return argument.parameter.has_value(); }
 };
@@ -49,16 +51,16 @@ struct Scene {
   int local_rank = -1;  // -1: not one of several processes
 };
 
-// The step that decided the device: the newest that moved the data or made it from nothing. Null when
-// nothing is known. `direct` tells whether it is the suspect's own data.
+// The step that decided the device: the newest that moved the data or made it from nothing. Null
+// when nothing is known. `direct` tells whether it is the suspect's own data.
 struct Deciding {
   const Step* step = nullptr;
   bool direct = false;
 };
 Deciding deciding_step(const Suspect& suspect);
 
-// Whether the step's op was called by the user's code rather than inside a library: the innermost frame
-// that is not PyTorch's is the user's.
+// Whether the step's op was called by the user's code rather than inside a library: the innermost
+// frame that is not PyTorch's is the user's.
 bool is_by_user(const Step& step);
 
 }  // namespace devsan::trace

@@ -39,7 +39,8 @@ void Sink::publish(const Finding& finding) {
     findings_.clear();
   }
   if (only_first_ && !findings_.empty()) return;
-  if (std::ranges::any_of(findings_, [&](const Finding& other) { return same_cause(finding, other); })) {
+  if (std::ranges::any_of(findings_,
+                          [&](const Finding& other) { return same_cause(finding, other); })) {
     return;
   }
   findings_.push_back(finding);

@@ -1,4 +1,5 @@
-// Where findings go: a JSON file a process, or text on stderr. Never stdout, which is the program's.
+// Where findings go: a JSON file a process, or text on stderr. Never stdout, which is the
+// program's.
 #pragma once
 
 #include <string>
@@ -10,8 +11,8 @@ namespace devsan::trace {
 
 class Sink {
  public:
-  // `report_dir` empty: text on stderr. `only_first`: later findings of the process are dropped; else
-  // those are that have the cause of an earlier one.
+  // `report_dir` empty: text on stderr. `only_first`: later findings of the process are dropped;
+  // else those are that have the cause of an earlier one.
   Sink(std::string report_dir, bool only_first);
 
   // Whether a finding would still be said: making one costs milliseconds.

@@ -42,8 +42,10 @@ std::string without_comment(std::string_view text, bool python) {
   char quote = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (quote) {
-      if (text[i] == '\\') ++i;
-      else if (text[i] == quote) quote = 0;
+      if (text[i] == '\\')
+        ++i;
+      else if (text[i] == quote)
+        quote = 0;
     } else if (text[i] == '"' || text[i] == '\'') {
       quote = text[i];
     } else if (python ? text[i] == '#' : text.substr(i, 2) == "//") {
@@ -95,7 +97,8 @@ const std::map<std::string_view, std::string_view>& operator_of_op() {
   return operators;
 }
 
-// "a", "self.x[0]", "batch->ids" on one side of an operator: names, members, and brackets that follow.
+// "a", "self.x[0]", "batch->ids" on one side of an operator: names, members, and brackets that
+// follow.
 constexpr const char* kOperand = R"(([A-Za-z_][\w.]*(?:->[\w.]+)*(?:\[[^\][]*\]|\([^()]*\))*))";
 
 }  // namespace
@@ -168,7 +171,8 @@ std::vector<std::string> call_arguments(std::string_view statement, std::string_
   const auto open = static_cast<std::size_t>(first->position() + first->length()) - 1;
   const std::size_t close = closing(text, open);
   if (close == std::string::npos) return {};
-  std::vector<std::string> arguments = split_arguments(std::string_view(text).substr(open + 1, close - open - 1));
+  std::vector<std::string> arguments =
+      split_arguments(std::string_view(text).substr(open + 1, close - open - 1));
   // A method's receiver is its first argument: a.matmul(b).
   const std::string before = text.substr(0, static_cast<std::size_t>(first->position()));
   static const std::regex receiver(R"(([A-Za-z_][\w.]*(?:->\w+)*)\.$)");

@@ -1,5 +1,5 @@
-// What a line of the program's source says: for reports, and for telling a device literal from a device
-// that the program worked out.
+// What a line of the program's source says: for reports, and for telling a device literal from a
+// device that the program worked out.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,8 @@ bool is_python_file(std::string_view file);
 // The line's text without indentation; empty when it cannot be read.
 std::string source_line(const std::string& file, int line);
 
-// The statement that the line is part of: following lines are added until brackets close, at most five.
+// The statement that the line is part of: following lines are added until brackets close, at most
+// five.
 std::string source_statement(const std::string& file, int line);
 
 // A device written out in the statement that `device` can have come from: "cuda:0", torch::kCUDA,
@@ -25,8 +26,8 @@ std::string source_statement(const std::string& file, int line);
 std::optional<std::string> device_literal(std::string_view statement, Device device);
 
 // Arguments of the call that an op's name points to, as written: {"pooled", "head.weight"} of
-// "y = linear(pooled, head.weight)" for aten::linear; the two sides of an operator for aten::add and the
-// like. Empty when the statement does not have exactly one such call.
+// "y = linear(pooled, head.weight)" for aten::linear; the two sides of an operator for aten::add
+// and the like. Empty when the statement does not have exactly one such call.
 std::vector<std::string> call_arguments(std::string_view statement, std::string_view op);
 
 }  // namespace devsan::trace

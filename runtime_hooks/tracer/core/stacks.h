@@ -1,8 +1,8 @@
 // Stacks, kept once each: an op's stack is a number, equal stacks have equal numbers.
 //
-// A stack is a list of machine words whose meaning is its owner's (program counters; code object and
-// instruction). Stacks are compared by content and kept for ever, so owners pin what the words point
-// to once, when a stack is first seen.
+// A stack is a list of machine words whose meaning is its owner's (program counters; code object
+// and instruction). Stacks are compared by content and kept for ever, so owners pin what the words
+// point to once, when a stack is first seen.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,9 @@ class StackInterner {
  public:
   StackInterner();
 
-  // The number of `words`. `pin(words)` runs before a new stack is kept, without any lock held (it may
-  // wait for the GIL). Gives kNoStack for no words, and for a new stack when kMaxWords are in use.
+  // The number of `words`. `pin(words)` runs before a new stack is kept, without any lock held (it
+  // may wait for the GIL). Gives kNoStack for no words, and for a new stack when kMaxWords are in
+  // use.
   template <class Pin>
   StackId intern(std::span<const std::uintptr_t> words, Pin&& pin) {
     if (words.empty()) return kNoStack;

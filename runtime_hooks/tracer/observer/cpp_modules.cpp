@@ -88,8 +88,9 @@ void note_registered(const void* name, const void* tensor) {
     std::erase_if(all, [](const auto& entry) { return entry.second.alive.expired(); });
     seen().sweep_at = std::max<std::size_t>(4096, 2 * all.size());
   }
-  all.insert_or_assign(registered.unsafeGetTensorImpl(),
-                       Registered{WeakTensor(registered.getIntrusivePtr()), *static_cast<const std::string*>(name)});
+  all.insert_or_assign(
+      registered.unsafeGetTensorImpl(),
+      Registered{WeakTensor(registered.getIntrusivePtr()), *static_cast<const std::string*>(name)});
 }
 
 ModelNames cpp_model_names(const std::vector<TensorAddress>& tensors) {

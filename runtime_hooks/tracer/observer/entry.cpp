@@ -1,7 +1,7 @@
 // Starts the tracer when the preloaded library opens this one, at the program's first op.
 //
-// Before that the preloaded library has compared the build ids of libtorch_cpu and libc10 with those this
-// was compiled for; nothing here runs under any other PyTorch.
+// Before that the preloaded library has compared the build ids of libtorch_cpu and libc10 with
+// those this was compiled for; nothing here runs under any other PyTorch.
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -34,7 +34,9 @@ void on_device_check(std::uint16_t, const void* tensor, const char*, const char*
   thread_state().checked_tensor = static_cast<const at::Tensor*>(tensor)->unsafeGetTensorImpl();
 }
 
-void on_register(const void*, const void* name, const void* tensor) { note_registered(name, tensor); }
+void on_register(const void*, const void* name, const void* tensor) {
+  note_registered(name, tensor);
+}
 
 const devsan_tracer_hooks kHooks = {on_throw, on_device_check, note_module, on_register,
                                     count_optimizer_step};
@@ -74,9 +76,10 @@ void start() {
     throw std::runtime_error(wrong);
   }
   if (options.verbose != 0) {
-    std::fprintf(stderr, "DevSan: tracing PyTorch %s, origins %d; %s\n", TORCH_VERSION,
-                 static_cast<int>(options.origins),
-                 python::attached() ? std::string(python::how()).c_str() : "no Python in this process");
+    std::fprintf(
+        stderr, "DevSan: tracing PyTorch %s, origins %d; %s\n", TORCH_VERSION,
+        static_cast<int>(options.origins),
+        python::attached() ? std::string(python::how()).c_str() : "no Python in this process");
   }
 }
 

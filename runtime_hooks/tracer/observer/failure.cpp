@@ -1,11 +1,11 @@
 // Taking down an error about devices, and making the report of it.
 #include "observer/failure.h"
 
+#include <unistd.h>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <typeinfo>
-#include <unistd.h>
 
 #include "core/messages.h"
 #include "core/model_names.h"
@@ -53,8 +53,10 @@ CapturedOp capture(const ActiveOp& op, const c10::TensorImpl* checked) {
         c10::intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>::reclaim_copy(input.tensor));
     Suspect& suspect = argument.suspect;
     const auto index = static_cast<std::size_t>(input.argument);
-    const bool has_name = handle && handle->hasSchema() && index < handle->schema().arguments().size();
-    suspect.argument.name = has_name ? handle->schema().arguments()[index].name() : "argument " + std::to_string(index);
+    const bool has_name =
+        handle && handle->hasSchema() && index < handle->schema().arguments().size();
+    suspect.argument.name =
+        has_name ? handle->schema().arguments()[index].name() : "argument " + std::to_string(index);
     if (input.element >= 0) suspect.argument.name += "[" + std::to_string(input.element) + "]";
     suspect.argument.dtype = c10::toString(argument.tensor.scalar_type());
     const auto sizes = argument.tensor.sizes();
@@ -90,7 +92,7 @@ void take_down(ThreadState& state, const char* message) {
 }
 
 // The names of both halves: a Python program may hold C++ modules and the other way round.
-ModelNames names_of(const std::vector<CapturedArgument>& arguments) {
+ModelNames names_of(const std::vector<CapturedArgument>& arguments, const Stack& use) {
   std::vector<TensorAddress> addresses;
   for (const CapturedArgument& argument : arguments) {
     c10::TensorImpl* impl = argument.tensor.unsafeGetTensorImpl();
@@ -98,8 +100,12 @@ ModelNames names_of(const std::vector<CapturedArgument>& arguments) {
                          reinterpret_cast<std::uintptr_t>(storage_of(impl))});
   }
   ModelNames names;
-  if (python::attached()) names = python_model_names(addresses);
+  if (python::attached()) {
+    const OwnedFrame* caller = innermost_user_frame(use);
+    names = python_model_names(addresses, caller ? caller->frame : Frame());
+  }
   names.names.resize(addresses.size());
+  names.variables.resize(addresses.size());
   ModelNames native = cpp_model_names(addresses);
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     if (!names.names[i]) names.names[i] = native.names[i];
@@ -118,12 +124,13 @@ Scene scene_of(const ThreadState& state, Failure& failure, OriginTable& origins)
     scene.forward = symbolize(forward_site(node->forward_thread, node->node_sequence).site);
   }
   CapturedOp& judged = failure.outermost.mixed ? failure.outermost : failure.innermost;
-  const ModelNames names = names_of(judged.arguments);
+  const ModelNames names = names_of(judged.arguments, scene.use);
   scene.model = names.model;
   const std::optional<std::string> named = argument_named_in(failure.message);
   for (std::size_t i = 0; i < judged.arguments.size(); ++i) {
     Suspect suspect = std::move(judged.arguments[i].suspect);
     suspect.argument.parameter = names.names[i];
+    suspect.variable = names.variables[i];
     if (!failure.checked_tensor && named == suspect.argument.name) suspect.named_by_pytorch = true;
     if (c10::StorageImpl* storage = storage_of(judged.arguments[i].tensor.unsafeGetTensorImpl())) {
       OriginTable::Found found = origins.find(storage);
@@ -174,7 +181,8 @@ void report_failure(ThreadState& state, const ActiveOp& op, OriginTable& origins
   if (!state.failure || !sink.open()) return;
   const Busy busy(state);
   try {
-    sink.publish(make_finding(scene_of(state, *state.failure, origins), facts_of(*state.failure, op)));
+    sink.publish(
+        make_finding(scene_of(state, *state.failure, origins), facts_of(*state.failure, op)));
   } catch (const std::exception& error) {
     // The program's own exception goes on; a report that failed must not replace it.
     std::fprintf(stderr, "DevSan: a device mismatch in %s could not be reported: %s\n",

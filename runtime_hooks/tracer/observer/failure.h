@@ -1,8 +1,9 @@
 // An error about devices, from the throw to the report.
 //
-// PyTorch is the judge. A candidate is taken down when an error about devices is thrown while an op with
-// tensors on different devices runs; it becomes a finding only when the outermost op, the one the
-// program called, ends by an exception. An op that returns was legal, whatever was thrown inside.
+// PyTorch is the judge. A candidate is taken down when an error about devices is thrown while an op
+// with tensors on different devices runs; it becomes a finding only when the outermost op, the one
+// the program called, ends by an exception. An op that returns was legal, whatever was thrown
+// inside.
 #pragma once
 
 #include <optional>
@@ -18,7 +19,8 @@ namespace devsan::trace {
 
 class Sink;
 
-// An argument as it was when the error was thrown. Holding it keeps its address from being used again.
+// An argument as it was when the error was thrown. Holding it keeps its address from being used
+// again.
 struct CapturedArgument {
   at::Tensor tensor;
   Suspect suspect;
@@ -41,7 +43,8 @@ struct Failure {
 // Called for every C++ exception before it is thrown.
 void note_throw(ThreadState& state, void* object, void* type);
 
-// Called when the outermost op ends by an exception: makes and publishes the finding, if there is one.
+// Called when the outermost op ends by an exception: makes and publishes the finding, if there is
+// one.
 void report_failure(ThreadState& state, const ActiveOp& op, OriginTable& origins, Sink& sink);
 
 }  // namespace devsan::trace

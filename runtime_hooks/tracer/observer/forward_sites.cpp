@@ -16,8 +16,8 @@ constexpr std::int64_t kLookBack = 4;
 
 using Ring = std::vector<ForwardSite>;
 
-// Rings outlive their threads: a backward pass may come later, in another thread. Those of threads that
-// ended are used again once there are more than a few.
+// Rings outlive their threads: a backward pass may come later, in another thread. Those of threads
+// that ended are used again once there are more than a few.
 struct Rings {
   static constexpr std::size_t kMaxEnded = 16;
 

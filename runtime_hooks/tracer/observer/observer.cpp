@@ -51,8 +51,8 @@ void read_inputs(ActiveOp& op, const at::RecordFunction& record) {
   }
 }
 
-// The site of the outermost op, which is that of all inside it. In PyTorch's own derivatives it is the
-// forward op's: nothing of the user's is on the stack.
+// The site of the outermost op, which is that of all inside it. In PyTorch's own derivatives it is
+// the forward op's: nothing of the user's is on the stack.
 const Site& site_of(ThreadState& state, ActiveOp& op) {
   if (op.has_site) return op.site;
   op.has_site = true;
@@ -65,7 +65,8 @@ const Site& site_of(ThreadState& state, ActiveOp& op) {
   return op.site;
 }
 
-std::shared_ptr<Origin> new_origin(ThreadState& state, ActiveOp& op, Origin::Kind kind, Device device) {
+std::shared_ptr<Origin> new_origin(ThreadState& state, ActiveOp& op, Origin::Kind kind,
+                                   Device device) {
   auto origin = std::make_shared<Origin>();
   origin->kind = kind;
   origin->device = device;
@@ -78,13 +79,16 @@ std::shared_ptr<Origin> new_origin(ThreadState& state, ActiveOp& op, Origin::Kin
 }
 
 // Numbers that were made tensors for one call have no history worth keeping.
-bool is_number(const c10::TensorImpl* tensor) { return tensor->is_wrapped_number(); }
+bool is_number(const c10::TensorImpl* tensor) {
+  return tensor->is_wrapped_number();
+}
 
 void note_first_seen(ThreadState& state, ActiveOp& op) {
   for (const Input& input : op.inputs) {
     if (!input.storage || is_number(input.tensor) || origins.knows(input.storage)) continue;
-    origins.set_made(input.tensor->unsafe_storage(),
-                     new_origin(state, op, Origin::Kind::kFirstSeen, to_device(input.storage->device())));
+    origins.set_made(
+        input.tensor->unsafe_storage(),
+        new_origin(state, op, Origin::Kind::kFirstSeen, to_device(input.storage->device())));
   }
 }
 
@@ -93,14 +97,15 @@ struct Beside {
   OriginRef made;
 };
 
-// Of the inputs on the device, the one that got there last: of an activation and a weight, the activation.
-// Looks at the first four; longer lists (stack, cat) are all of a kind.
+// Of the inputs on the device, the one that got there last: of an activation and a weight, the
+// activation. Looks at the first four; longer lists (stack, cat) are all of a kind.
 Beside newest_on(const ActiveOp& op, Device device) {
   constexpr int kLookedAt = 4;
   Beside newest;
   int looked_at = 0;
   for (const Input& input : op.inputs) {
-    if (!input.storage || is_number(input.tensor) || to_device(input.storage->device()) != device) continue;
+    if (!input.storage || is_number(input.tensor) || to_device(input.storage->device()) != device)
+      continue;
     OriginRef made = origins.find(input.storage).made;
     if (!newest.input || (made && (!newest.made || made->sequence > newest.made->sequence))) {
       newest = {&input, std::move(made)};
@@ -113,6 +118,13 @@ Beside newest_on(const ActiveOp& op, Device device) {
 // A new storage came out of the op.
 void note_made(ThreadState& state, ActiveOp& op, const c10::TensorImpl* result) {
   const Device device = to_device(storage_of(result)->device());
+  if (op.name->kind == OpName::Kind::kSetStorage) {
+    if (!origins.knows(storage_of(result))) {
+      origins.set_made(result->unsafe_storage(),
+                       new_origin(state, op, Origin::Kind::kFirstSeen, device));
+    }
+    return;
+  }
   const bool recast = op.name->kind == OpName::Kind::kRecast;
   const bool only_input = recast || op.inputs.size() == 1;
   const Input* source = only_input && !op.inputs.empty() ? &op.inputs.front() : nullptr;
@@ -124,7 +136,8 @@ void note_made(ThreadState& state, ActiveOp& op, const c10::TensorImpl* result) 
     origin = new_origin(state, op, Origin::Kind::kCreated, device);
     Beside beside = newest_on(op, device);
     if (options.origins >= 2) {  // keep every op, up to the limit of a chain
-      link(*origin, std::move(beside.made), only_input ? Origin::Link::kSame : Origin::Link::kBeside);
+      link(*origin, std::move(beside.made),
+           only_input ? Origin::Link::kSame : Origin::Link::kBeside);
     } else {
       Cause cause = cause_of_device(beside.made, only_input);
       link(*origin, std::move(cause.origin), cause.link);
@@ -155,7 +168,8 @@ void note_results(ThreadState& state, ActiveOp& op, const at::RecordFunction& re
       note_made(state, op, impl);
     });
   }
-  if (op.name->kind == OpName::Kind::kCopyInto && op.mixed && op.inputs.size() >= 2) note_filled(state, op);
+  if (op.name->kind == OpName::Kind::kCopyInto && op.mixed && op.inputs.size() >= 2)
+    note_filled(state, op);
 }
 
 void begin_backward(ThreadState& state, const at::RecordFunction& record) {
@@ -171,7 +185,8 @@ void begin_backward(ThreadState& state, const at::RecordFunction& record) {
 void begin_outermost(ThreadState& state, ActiveOp& op, const at::RecordFunction& record) {
   state.failure.reset();
   op.number = ops_seen.fetch_add(1, std::memory_order_relaxed) + 1;
-  if (op.name->kind == OpName::Kind::kCollective) collectives.fetch_add(1, std::memory_order_relaxed);
+  if (op.name->kind == OpName::Kind::kCollective)
+    collectives.fetch_add(1, std::memory_order_relaxed);
   if (options.origins > 0) note_first_seen(state, op);
 }
 
@@ -249,21 +264,29 @@ void report_before_end(ThreadState& state) {
   if (state.op_depth > 0) report_failure(state, state.ops[state.outermost], origins, *findings);
 }
 
-void stop_observing() { at::removeCallback(handle); }
+void stop_observing() {
+  at::removeCallback(handle);
+}
 
-std::int64_t optimizer_steps() { return steps.load(std::memory_order_relaxed); }
+std::int64_t optimizer_steps() {
+  return steps.load(std::memory_order_relaxed);
+}
 
-std::int64_t collectives_seen() { return collectives.load(std::memory_order_relaxed); }
+std::int64_t collectives_seen() {
+  return collectives.load(std::memory_order_relaxed);
+}
 
-void count_optimizer_step() { steps.fetch_add(1, std::memory_order_relaxed); }
+void count_optimizer_step() {
+  steps.fetch_add(1, std::memory_order_relaxed);
+}
 
 Site capture_site(bool always_native) {
   Site site;
   if (python::attached()) site.python = python::capture();
   if (site.python == kNoStack || always_native) {
     const std::vector<void*> counters = torch::unwind::unwind();
-    site.native = intern_native(
-        {reinterpret_cast<const std::uintptr_t*>(counters.data()), counters.size()});
+    site.native =
+        intern_native({reinterpret_cast<const std::uintptr_t*>(counters.data()), counters.size()});
   }
   return site;
 }

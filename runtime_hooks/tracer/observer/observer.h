@@ -8,7 +8,8 @@
 namespace devsan::trace {
 
 struct ObserverOptions {
-  int origins = 1;  // 0 none, 1 where tensors were made and moved, 2 every op, with C++ frames everywhere
+  int origins =
+      1;  // 0 none, 1 where tensors were made and moved, 2 every op, with C++ frames everywhere
 };
 
 // Registers the callbacks. `sink` and the tables live as long as the process. To be called once.

@@ -12,10 +12,19 @@
 namespace devsan::trace {
 namespace {
 
-constexpr std::array<std::string_view, 13> kRecasts = {
-    "aten::to",    "aten::_to_copy",    "aten::clone",       "aten::contiguous", "aten::type_as",
-    "aten::cpu",   "aten::cuda",        "aten::pin_memory",  "aten::_pin_memory", "aten::_autocast_to_full_precision",
-    "aten::float", "aten::_autocast_to_reduced_precision", "aten::lift_fresh_copy"};
+constexpr std::array<std::string_view, 13> kRecasts = {"aten::to",
+                                                       "aten::_to_copy",
+                                                       "aten::clone",
+                                                       "aten::contiguous",
+                                                       "aten::type_as",
+                                                       "aten::cpu",
+                                                       "aten::cuda",
+                                                       "aten::pin_memory",
+                                                       "aten::_pin_memory",
+                                                       "aten::_autocast_to_full_precision",
+                                                       "aten::float",
+                                                       "aten::_autocast_to_reduced_precision",
+                                                       "aten::lift_fresh_copy"};
 
 // Names of ops are "namespace::op"; everything else that is recorded as a function is a range.
 OpName::Kind kind_of(std::string_view name) {
@@ -24,6 +33,7 @@ OpName::Kind kind_of(std::string_view name) {
   if (!is_op) return OpName::Kind::kRange;
   if (name.starts_with("c10d::")) return OpName::Kind::kCollective;
   if (name == "aten::copy_") return OpName::Kind::kCopyInto;
+  if (name == "aten::set_") return OpName::Kind::kSetStorage;
   for (const std::string_view recast : kRecasts) {
     if (name == recast) return OpName::Kind::kRecast;
   }

@@ -8,8 +8,9 @@ namespace devsan::trace {
 struct OpName {
   enum class Kind : std::uint8_t {
     kOp,
-    kRecast,      // gives its first argument's data, maybe elsewhere or as another type: to, clone, ...
+    kRecast,  // gives its first argument's data, maybe elsewhere or as another type: to, clone, ...
     kCopyInto,    // copy_: writes the second argument's data into the first
+    kSetStorage,  // set_: adopts a storage that came from elsewhere
     kCollective,  // c10d::...
     kRange,       // not an op: autograd Functions, the engine's and the profiler's ranges
   };

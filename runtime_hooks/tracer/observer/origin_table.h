@@ -1,8 +1,8 @@
 // The origin of each storage that is alive.
 //
-// Keyed by StorageImpl address, which alone would be wrong: freed storages' addresses come back. An entry
-// holds a weak reference, which keeps the address from being used again while the entry is there; expired
-// entries are swept as the table grows.
+// Keyed by StorageImpl address, which alone would be wrong: freed storages' addresses come back. An
+// entry holds a weak reference, which keeps the address from being used again while the entry is
+// there; expired entries are swept as the table grows.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// A load without an error proves little: the layout of RecordFunction and the boxing of arguments are
-// tried on an op whose tensors are known.
+// A load without an error proves little: the layout of RecordFunction and the boxing of arguments
+// are tried on an op whose tensors are known.
 #include "observer/self_check.h"
 
 #include <cstring>
@@ -21,7 +21,9 @@ struct Seen {
 };
 thread_local Seen seen;
 
-bool is_the_add(const at::RecordFunction& record) { return std::strcmp(record.name(), "aten::add") == 0; }
+bool is_the_add(const at::RecordFunction& record) {
+  return std::strcmp(record.name(), "aten::add") == 0;
+}
 
 std::unique_ptr<at::ObserverContext> on_begin(const at::RecordFunction& record) {
   if (!is_the_add(record) || record.inputs().size() < 2) return nullptr;
@@ -37,8 +39,9 @@ std::unique_ptr<at::ObserverContext> on_begin(const at::RecordFunction& record) 
 
 void on_end(const at::RecordFunction& record, at::ObserverContext*) {
   if (!is_the_add(record) || record.outputs().size() != 1) return;
-  for_each_tensor(record.outputs()[0],
-                  [&](const at::Tensor& tensor, int) { seen.output = tensor.unsafeGetTensorImpl(); });
+  for_each_tensor(record.outputs()[0], [&](const at::Tensor& tensor, int) {
+    seen.output = tensor.unsafeGetTensorImpl();
+  });
 }
 
 }  // namespace
@@ -50,9 +53,11 @@ std::string self_check() {
                           c10::DispatchKey::PythonDispatcher});
   const c10::impl::ExcludeDispatchKeyGuard without_autograd(c10::autograd_dispatch_keyset);
   const at::RecordFunctionGuard recording(true);
-  const at::CallbackHandle handle = at::addThreadLocalCallback(
-      at::RecordFunctionCallback(on_begin, on_end).needsInputs(true).needsOutputs(true).scopes(
-          {at::RecordScope::FUNCTION}));
+  const at::CallbackHandle handle =
+      at::addThreadLocalCallback(at::RecordFunctionCallback(on_begin, on_end)
+                                     .needsInputs(true)
+                                     .needsOutputs(true)
+                                     .scopes({at::RecordScope::FUNCTION}));
   const at::Tensor a = at::empty({2}, at::kCPU);
   const at::Tensor b = at::empty({2}, at::kCPU);
   const at::Tensor sum = at::add(a, b);

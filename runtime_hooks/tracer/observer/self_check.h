@@ -5,8 +5,8 @@
 
 namespace devsan::trace {
 
-// Runs one small CPU op under a callback of its own. Empty when name, inputs and outputs arrived as they
-// are; else one line that says what did not.
+// Runs one small CPU op under a callback of its own. Empty when name, inputs and outputs arrived as
+// they are; else one line that says what did not.
 std::string self_check();
 
 }  // namespace devsan::trace

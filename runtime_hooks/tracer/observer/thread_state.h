@@ -13,8 +13,8 @@
 
 namespace devsan::trace {
 
-// A tensor that went into an op. The op's caller keeps it alive while the op runs; the boxed argument it
-// was read from is gone by then.
+// A tensor that went into an op. The op's caller keeps it alive while the op runs; the boxed
+// argument it was read from is gone by then.
 struct Input {
   c10::TensorImpl* tensor;
   c10::StorageImpl* storage;
@@ -24,17 +24,17 @@ struct Input {
 
 struct ActiveOp {
   const at::RecordFunction* record = nullptr;
-  const OpName* name = nullptr;    // set for outermost ops and ranges
-  int exceptions = 0;              // std::uncaught_exceptions() when it began
-  bool range = false;              // not an op: see OpName::Kind::kRange, and nodes of a backward pass
-  bool backward = false;           // a node of a backward pass
-  bool generated_backward = false; // PyTorch's own derivative: no code of the user's runs in it
-  bool mixed = false;              // inputs on more than one device
+  const OpName* name = nullptr;  // set for outermost ops and ranges
+  int exceptions = 0;            // std::uncaught_exceptions() when it began
+  bool range = false;     // not an op: see OpName::Kind::kRange, and nodes of a backward pass
+  bool backward = false;  // a node of a backward pass
+  bool generated_backward = false;  // PyTorch's own derivative: no code of the user's runs in it
+  bool mixed = false;               // inputs on more than one device
   bool has_site = false;
   Device first_device;
   Site site;
-  std::uint64_t number = 0;        // of the op, over all threads
-  std::int64_t node_sequence = -1; // autograd's
+  std::uint64_t number = 0;         // of the op, over all threads
+  std::int64_t node_sequence = -1;  // autograd's
   std::uint64_t forward_thread = 0;
   c10::SmallVector<Input, 8> inputs;
 };
@@ -45,11 +45,11 @@ struct ThreadState {
   ThreadState();
   ~ThreadState();
 
-  std::deque<ActiveOp> ops;       // the first `depth` are running; elements are used again
+  std::deque<ActiveOp> ops;  // the first `depth` are running; elements are used again
   std::size_t depth = 0;
-  std::size_t op_depth = 0;       // of those, ops rather than ranges
-  std::size_t outermost = 0;      // index of the outermost op, while op_depth > 0
-  bool busy = false;              // the tracer itself is at work: its ops are not the program's
+  std::size_t op_depth = 0;          // of those, ops rather than ranges
+  std::size_t outermost = 0;         // index of the outermost op, while op_depth > 0
+  bool busy = false;                 // the tracer itself is at work: its ops are not the program's
   std::unique_ptr<Failure> failure;  // an error about devices that is on its way out
   // What common_device_check_failure said just before its error is thrown.
   const c10::TensorImpl* checked_tensor = nullptr;

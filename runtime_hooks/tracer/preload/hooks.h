@@ -1,8 +1,8 @@
 /* What the preloaded library tells the tracer: one table of functions, shared by C and C++.
  *
- * The preloaded library stands before libtorch in symbol resolution and calls through this table; the
- * tracer, opened later, fills it. Every pointer may be null. Pointers to C++ objects are passed as
- * they come: only the tracer, which is compiled for the running PyTorch, looks into them. */
+ * The preloaded library stands before libtorch in symbol resolution and calls through this table;
+ * the tracer, opened later, fills it. Every pointer may be null. Pointers to C++ objects are passed
+ * as they come: only the tracer, which is compiled for the running PyTorch, looks into them. */
 #pragma once
 
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* Tells which PyTorch runs by the ELF build ids of its libraries.
  *
  * A library compiled for another release loads cleanly and then corrupts memory (dispatch keys and
- * object sizes differ), so nothing that is compiled against PyTorch may be opened before this check.
- * A build id stands for release, git version, compiler and ABI at once, and is in memory: no symbol of
- * PyTorch is called. */
+ * object sizes differ), so nothing that is compiled against PyTorch may be opened before this
+ * check. A build id stands for release, git version, compiler and ABI at once, and is in memory: no
+ * symbol of PyTorch is called. */
 #define _GNU_SOURCE
 #include "identity.h"
 
@@ -107,10 +107,11 @@ const char* devsan_find_observer(char* why, unsigned long why_size) {
   }
   char release[128];
   installed_release(modules[0].path, release, sizeof release);
-  snprintf(why, why_size,
-           "this process runs PyTorch %s (libtorch_cpu.so build id %.16s), this DevSan was built for "
-           "%s (build id %.16s): the program goes on untraced",
-           release, modules[0].id[0] ? modules[0].id : "none", kSupportedTorch[0].release,
-           kSupportedTorch[0].torch_cpu_build_id);
+  snprintf(
+      why, why_size,
+      "this process runs PyTorch %s (libtorch_cpu.so build id %.16s), this DevSan was built for "
+      "%s (build id %.16s): the program goes on untraced",
+      release, modules[0].id[0] ? modules[0].id : "none", kSupportedTorch[0].release,
+      kSupportedTorch[0].torch_cpu_build_id);
   return NULL;
 }

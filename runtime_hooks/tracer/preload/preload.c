@@ -5,8 +5,8 @@
  * Beside that it stands before a few exported functions of PyTorch, each for a reason given there.
  * libtorch is not linked with -Bsymbolic, so its own calls come here too.
  *
- * Python opens libtorch RTLD_LOCAL: RTLD_NEXT does not see it, an already loaded library is then found
- * by its name. */
+ * Python opens libtorch RTLD_LOCAL: RTLD_NEXT does not see it, an already loaded library is then
+ * found by its name. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -47,13 +47,13 @@ static void* genuine(const char* library, const char* symbol) {
 }
 
 /* Looks a function up once; a race between threads writes the same value twice. */
-#define GENUINE(type, library, symbol)                               \
-  static type cached_;                                               \
-  type genuine_ = __atomic_load_n(&cached_, __ATOMIC_RELAXED);       \
-  if (!genuine_) {                                                   \
-    void* address_ = genuine(library, symbol);                       \
-    memcpy(&genuine_, &address_, sizeof genuine_);                   \
-    __atomic_store_n(&cached_, genuine_, __ATOMIC_RELAXED);          \
+#define GENUINE(type, library, symbol)                         \
+  static type cached_;                                         \
+  type genuine_ = __atomic_load_n(&cached_, __ATOMIC_RELAXED); \
+  if (!genuine_) {                                             \
+    void* address_ = genuine(library, symbol);                 \
+    memcpy(&genuine_, &address_, sizeof genuine_);             \
+    __atomic_store_n(&cached_, genuine_, __ATOMIC_RELAXED);    \
   }
 
 /* ---- at::getStepCallbacksUnlessEmpty(RecordScope) -> std::optional<StepCallbacks>
@@ -76,7 +76,8 @@ static void open_tracer(void) {
     fprintf(stderr, "DevSan: %s\n", why);
   } else if (!dladdr((void*)(uintptr_t)devsan_preload_set_hooks, &self) ||
              !strrchr(self.dli_fname, '/')) {
-    fprintf(stderr, "DevSan: cannot tell where libdevsan_preload.so lies: the program goes on untraced\n");
+    fprintf(stderr,
+            "DevSan: cannot tell where libdevsan_preload.so lies: the program goes on untraced\n");
   } else {
     const int folder = (int)(strrchr(self.dli_fname, '/') - self.dli_fname);
     snprintf(path, sizeof path, "%.*s/%s", folder, self.dli_fname, observer);
@@ -98,8 +99,8 @@ void* devsan_step_callbacks(void* result, uint8_t scope) {
 }
 
 /* ---- __cxa_throw
- * Only the message tells an error about devices from a shape error beside a legal mix, and RecordFunction
- * does not show it. */
+ * Only the message tells an error about devices from a shape error beside a legal mix, and
+ * RecordFunction does not show it. */
 typedef void (*cxa_throw)(void*, void*, void (*)(void*));
 
 EXPORT __attribute__((noreturn)) void __cxa_throw(void* object, void* type, void (*destroy)(void*));
@@ -117,15 +118,16 @@ typedef void (*device_check)(uint16_t, const void*, const char*, const char*);
 
 EXPORT void devsan_device_check(uint16_t common, const void* tensor, const char* method,
                                 const char* argument) __asm__(CHECK);
-void devsan_device_check(uint16_t common, const void* tensor, const char* method, const char* argument) {
+void devsan_device_check(uint16_t common, const void* tensor, const char* method,
+                         const char* argument) {
   GENUINE(device_check, TORCH, CHECK)
   if (hooks.on_device_check) hooks.on_device_check(common, tensor, method, argument);
   genuine_(common, tensor, method, argument);
 }
 
 /* ---- torch::nn::Module: names of parameters in C++ programs
- * There is no list of a program's modules. Its root shows itself when it is moved, trained, or asked
- * for its parameters (an optimizer is made from them). */
+ * There is no list of a program's modules. Its root shows itself when it is moved, trained, or
+ * asked for its parameters (an optimizer is made from them). */
 #define MODULE "_ZN5torch2nn6Module"
 #define CONST_MODULE "_ZNK5torch2nn6Module"
 #define STRING "NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
@@ -135,8 +137,8 @@ static void seen(const void* module) {
 }
 
 typedef void (*module_to_device)(void*, uint16_t, int);
-EXPORT void devsan_to_device(void* self, uint16_t device, int non_blocking)
-    __asm__(MODULE "2toEN3c106DeviceEb");
+EXPORT void devsan_to_device(void* self, uint16_t device,
+                             int non_blocking) __asm__(MODULE "2toEN3c106DeviceEb");
 void devsan_to_device(void* self, uint16_t device, int non_blocking) {
   GENUINE(module_to_device, TORCH, MODULE "2toEN3c106DeviceEb")
   seen(self);
@@ -144,8 +146,9 @@ void devsan_to_device(void* self, uint16_t device, int non_blocking) {
 }
 
 typedef void (*module_to_device_dtype)(void*, uint16_t, int, int);
-EXPORT void devsan_to_device_dtype(void* self, uint16_t device, int dtype, int non_blocking)
-    __asm__(MODULE "2toEN3c106DeviceENS2_10ScalarTypeEb");
+EXPORT void devsan_to_device_dtype(void* self, uint16_t device, int dtype,
+                                   int non_blocking) __asm__(MODULE
+                                                             "2toEN3c106DeviceENS2_10ScalarTypeEb");
 void devsan_to_device_dtype(void* self, uint16_t device, int dtype, int non_blocking) {
   GENUINE(module_to_device_dtype, TORCH, MODULE "2toEN3c106DeviceENS2_10ScalarTypeEb")
   seen(self);
@@ -162,27 +165,30 @@ void devsan_train(void* self, int on) {
 
 /* Results of class type come through a hidden pointer, before `this`. */
 typedef void* (*module_list)(void*, const void*, int);
-EXPORT void* devsan_parameters(void* result, const void* self, int recurse)
-    __asm__(CONST_MODULE "10parametersEb");
+EXPORT void* devsan_parameters(void* result, const void* self,
+                               int recurse) __asm__(CONST_MODULE "10parametersEb");
 void* devsan_parameters(void* result, const void* self, int recurse) {
   GENUINE(module_list, TORCH, CONST_MODULE "10parametersEb")
   seen(self);
   return genuine_(result, self, recurse);
 }
 
-EXPORT void* devsan_named_parameters(void* result, const void* self, int recurse)
-    __asm__(CONST_MODULE "16named_parametersB5cxx11Eb");
+EXPORT void* devsan_named_parameters(void* result, const void* self,
+                                     int recurse) __asm__(CONST_MODULE
+                                                          "16named_parametersB5cxx11Eb");
 void* devsan_named_parameters(void* result, const void* self, int recurse) {
   GENUINE(module_list, TORCH, CONST_MODULE "16named_parametersB5cxx11Eb")
   seen(self);
   return genuine_(result, self, recurse);
 }
 
-/* Parameters of a module that is still being constructed, or never shows itself, have at least their
- * own name. By-value std::string and Tensor arguments come as pointers. */
+/* Parameters of a module that is still being constructed, or never shows itself, have at least
+ * their own name. By-value std::string and Tensor arguments come as pointers. */
 typedef void* (*register_parameter)(void*, void*, void*, int);
-EXPORT void* devsan_register_parameter(void* self, void* name, void* tensor, int requires_grad)
-    __asm__(MODULE "18register_parameterE" STRING "N2at6TensorEb");
+EXPORT void* devsan_register_parameter(void* self, void* name, void* tensor,
+                                       int requires_grad) __asm__(MODULE
+                                                                  "18register_parameterE" STRING
+                                                                  "N2at6TensorEb");
 void* devsan_register_parameter(void* self, void* name, void* tensor, int requires_grad) {
   GENUINE(register_parameter, TORCH, MODULE "18register_parameterE" STRING "N2at6TensorEb")
   if (hooks.on_register) hooks.on_register(self, name, tensor);
@@ -190,8 +196,9 @@ void* devsan_register_parameter(void* self, void* name, void* tensor, int requir
 }
 
 typedef void* (*register_buffer)(void*, void*, void*);
-EXPORT void* devsan_register_buffer(void* self, void* name, void* tensor)
-    __asm__(MODULE "15register_bufferE" STRING "N2at6TensorE");
+EXPORT void* devsan_register_buffer(void* self, void* name,
+                                    void* tensor) __asm__(MODULE "15register_bufferE" STRING
+                                                                 "N2at6TensorE");
 void* devsan_register_buffer(void* self, void* name, void* tensor) {
   GENUINE(register_buffer, TORCH, MODULE "15register_bufferE" STRING "N2at6TensorE")
   if (hooks.on_register) hooks.on_register(self, name, tensor);
@@ -202,15 +209,14 @@ void* devsan_register_buffer(void* self, void* name, void* tensor) {
  * Reports say how many optimizer steps came before. Python's optimizers record themselves, these do
  * not. A program's own C++ optimizer is not counted. */
 typedef void* (*optimizer_step)(void*, void*, void*);
-#define STEP_OF(name)                                                              \
-  EXPORT void* devsan_step_of_##name(void* result, void* self, void* closure)      \
-      __asm__("_ZN5torch5optim" #name "4stepESt8functionIFN2at6TensorEvEE");       \
-  void* devsan_step_of_##name(void* result, void* self, void* closure) {           \
-    GENUINE(optimizer_step, TORCH, "_ZN5torch5optim" #name                         \
-                                   "4stepESt8functionIFN2at6TensorEvEE")           \
-    void* tensor = genuine_(result, self, closure);                                \
-    if (hooks.on_optimizer_step) hooks.on_optimizer_step();                        \
-    return tensor;                                                                 \
+#define STEP_OF(name)                                                                            \
+  EXPORT void* devsan_step_of_##name(void* result, void* self, void* closure) __asm__(           \
+      "_ZN5torch5optim" #name "4stepESt8functionIFN2at6TensorEvEE");                             \
+  void* devsan_step_of_##name(void* result, void* self, void* closure) {                         \
+    GENUINE(optimizer_step, TORCH, "_ZN5torch5optim" #name "4stepESt8functionIFN2at6TensorEvEE") \
+    void* tensor = genuine_(result, self, closure);                                              \
+    if (hooks.on_optimizer_step) hooks.on_optimizer_step();                                      \
+    return tensor;                                                                               \
   }
 
 STEP_OF(3SGD)
