@@ -1,8 +1,10 @@
 // LD_PRELOAD and DEVSAN_OPTIONS of the command.
 #include "hook_environment.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -12,11 +14,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The stand-ins for CUDA's libraries, in the order in which they are preloaded: each after those
-// that it is linked with. The kernel redirect beside them is opened later, by the CUDA runtime.
-constexpr const char* kSimulatorLibraries[] = {"libcudart.so.13", "libcuda.so.1",
-                                               "libcublas.so.13", "libcublasLt.so.13",
-                                               "libcudnn.so.9",   "libnccl.so.2"};
+// The libraries that stand in for CUDA's: all in the folder but the simulator's own, which those
+// open themselves. The CUDA runtime comes first: it is asked for the most.
+std::vector<fs::path> stand_ins(const fs::path& folder) {
+  std::vector<fs::path> libraries;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (!entry.path().filename().string().starts_with("libdevsan_"))
+      libraries.push_back(entry.path());
+  }
+  if (libraries.empty()) {
+    throw std::runtime_error(fmt::format(
+        "{} has no libraries: this build was made without the simulator", folder.string()));
+  }
+  const auto order = [](const fs::path& library) {
+    const std::string name = library.filename().string();
+    return std::make_pair(!name.starts_with("libcudart."), name);
+  };
+  std::ranges::sort(libraries, {}, order);
+  return libraries;
+}
 
 std::string preload_entry(const fs::path& library) {
   if (!fs::exists(library)) {
@@ -38,8 +55,8 @@ std::map<std::string, std::string> hook_environment(const fs::path& libraries,
   std::vector<std::string> preload;
   if (options.trace_ops != 0) preload.push_back(preload_entry(libraries / "libdevsan_preload.so"));
   if (options.simulate > 0) {
-    for (const char* name : kSimulatorLibraries) {
-      preload.push_back(preload_entry(libraries / "simulator" / name));
+    for (const fs::path& library : stand_ins(libraries / "simulator")) {
+      preload.push_back(preload_entry(library));
     }
   }
   if (const char* own = std::getenv("LD_PRELOAD"); own != nullptr && *own != '\0') {
