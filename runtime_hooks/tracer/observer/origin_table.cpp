@@ -74,7 +74,8 @@ void OriginTable::sweep(Shard& shard) {
       ++entry;
     }
   }
-  shard.sweep_at = std::max<std::size_t>(2048, 2 * shard.entries.size());
+  const std::size_t live = shard.entries.size();
+  shard.sweep_at = live + std::max(kSlack, live / 2);
 }
 
 std::size_t OriginTable::size() {

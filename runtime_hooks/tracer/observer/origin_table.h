@@ -36,6 +36,11 @@ class OriginTable {
   std::size_t size();
 
  private:
+  // How many expired entries a shard may hold, or half as many as live ones. Few: an entry keeps the freed
+  // storage's StorageImpl, and small blocks that stay between freed tensors make malloc return memory to
+  // the system and fetch it again at every step.
+  static constexpr std::size_t kSlack = 32;
+
   struct Entry {
     std::optional<c10::weak_intrusive_ptr<c10::StorageImpl>> alive;
     OriginRef made;
@@ -44,7 +49,7 @@ class OriginTable {
   struct Shard {
     ForkSafeMutex mutex;
     ska::flat_hash_map<c10::StorageImpl*, Entry> entries;
-    std::size_t sweep_at = 2048;
+    std::size_t sweep_at = kSlack;
   };
 
   Shard& shard_of(c10::StorageImpl* storage);
