@@ -1,3 +1,4 @@
+// Looks devices up by prefix, and splits a model by bytes.
 #include "device_map.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Reads device names and checks them against what this process sees.
 #include "devices.h"
 
 #include <fmt/ranges.h>
@@ -40,13 +41,13 @@ c10::Device parse_device(std::string_view text) {
       if (error != std::errc() || stop != end) index = -1;
     }
     if (index < 0 || index > 127) {
-      throw UsageError(fmt::format("'{}' is not a device: cpu or cuda:N", text));
+      throw UsageError(fmt::format("'{}' is not a device; accepted: cpu, cuda:N", text));
     }
     device = c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(index));
   }
   const auto available = available_devices();
   if (std::find(available.begin(), available.end(), device) == available.end()) {
-    throw UsageError(fmt::format("there is no {}: there are {}", text, join(available)));
+    throw UsageError(fmt::format("there is no device {}; there are: {}", text, join(available)));
   }
   return device;
 }
@@ -57,7 +58,7 @@ std::vector<c10::Device> parse_devices(std::string_view list) {
     const auto comma = list.find(',');
     const c10::Device device = parse_device(list.substr(0, comma));
     if (std::find(devices.begin(), devices.end(), device) != devices.end()) {
-      throw UsageError(fmt::format("{} is named twice", device.str()));
+      throw UsageError(fmt::format("device {} is named twice", device.str()));
     }
     devices.push_back(device);
     if (comma == std::string_view::npos) return devices;

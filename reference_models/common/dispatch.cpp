@@ -1,3 +1,4 @@
+// Places parameters and buffers by name.
 #include "dispatch.h"
 
 namespace models {

@@ -1,3 +1,4 @@
+// The adapted projection: base plus scaled low-rank update.
 #include "lora.h"
 
 #include <torch/nn/functional/linear.h>

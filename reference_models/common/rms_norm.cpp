@@ -1,3 +1,4 @@
+// The normalisation, with its mean in float32.
 #include "rms_norm.h"
 
 namespace models {

@@ -1,3 +1,4 @@
+// The classifier, and the places of most planted faults.
 #include "classifier.h"
 
 #include <fmt/format.h>

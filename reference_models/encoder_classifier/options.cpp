@@ -1,42 +1,35 @@
+// Options: their names, what each accepts, and how they meet a checkpoint.
 #include "options.h"
 
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <map>
 
+#include "common/option_checks.h"
 #include "common/usage_error.h"
 
 namespace models {
 namespace {
 
-CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
-  const std::string range = fmt::format("a whole number from {} to {}", least, most);
-  return CLI::Validator(
-      [=](std::string& text) -> std::string {
-        std::int64_t value = 0;
-        const char* end = text.data() + text.size();
-        const auto [stop, error] = std::from_chars(text.data(), end, value);
-        if (error == std::errc() && stop == end && value >= least && value <= most) return {};
-        return fmt::format("'{}'; accepted: {}", text, range);
-      },
-      "");
+std::string shown(double value) {
+  return fmt::format("{}", value);
+}
+std::string shown(std::int64_t value) {
+  return fmt::format("{}", value);
+}
+std::string shown(std::uint64_t value) {
+  return fmt::format("{}", value);
+}
+std::string shown(Finetune value) {
+  return value == Finetune::kLora ? "lora" : "full";
+}
+std::string shown(FeedForward value) {
+  return value == FeedForward::kRelu ? "relu" : "gated-gelu";
 }
 
-CLI::Validator one_of(const std::vector<std::string>& names) {
-  const std::string list = fmt::format("{}", fmt::join(names, ", "));
-  return CLI::Validator(
-      [=](std::string& text) -> std::string {
-        if (std::find(names.begin(), names.end(), text) != names.end()) return {};
-        return fmt::format("'{}'; accepted: {}", text, list);
-      },
-      "");
-}
-
-// {none,labels,...}, and what each does.
+// {none,labels,...}
 std::string fault_names() {
   std::vector<std::string_view> names;
   for (const FaultInfo& info : kFaults) names.push_back(info.name);
@@ -114,7 +107,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
   app.add_option("--learning-rate", options.learning_rate,
                  "Of AdamW, after the warm-up (default: 0.001)")
       ->type_name("X")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   app.add_option("--seed", options.seed, "Of weights, split, order and dropout (default: 0)")
       ->type_name("N")
       ->check(whole_number(0, std::numeric_limits<std::int64_t>::max()));
@@ -152,12 +145,12 @@ std::optional<Options> parse_options(int argc, char** argv) {
   return options;
 }
 
-RunConfig settle_config(const Options& options, const Checkpoint* resumed) {
-  RunConfig config = resumed ? resumed->config : RunConfig{};
+RunConfig settle_config(const Options& options, const RunConfig* resumed) {
+  RunConfig config = resumed ? *resumed : RunConfig{};
   const bool same_mode = resumed && options.finetune.value_or(config.finetune) == config.finetune;
   const auto settle = [&](const char* name, const auto& given, auto& value, bool locked) {
     if (given && locked && *given != value) {
-      throw UsageError(fmt::format("{}: the checkpoint was made with another value", name));
+      throw UsageError(fmt::format("{}: the checkpoint was made with {}", name, shown(value)));
     }
     value = given.value_or(value);
   };
@@ -175,27 +168,26 @@ RunConfig settle_config(const Options& options, const Checkpoint* resumed) {
   return config;
 }
 
-void check_fault(Fault fault, const RunConfig& config, torch::Device first, torch::Device last) {
+void check_fault(Fault fault, const RunConfig& config, c10::Device first, c10::Device last) {
+  const auto* info = std::find_if(kFaults.begin(), kFaults.end(),
+                                  [&](const FaultInfo& entry) { return entry.fault == fault; });
+  const auto need = [&](bool is_met, std::string_view what) {
+    if (!is_met) throw UsageError(fmt::format("--fault {}: needs {}", info->name, what));
+  };
   switch (fault) {
     case Fault::kNone:
       return;
     case Fault::kMask:
-      if (last.is_cpu()) throw UsageError("--fault mask: needs a CUDA device for the last shard");
-      return;
+      return need(!last.is_cpu(), "a last device that is not cpu");
     case Fault::kLiteral:
-      if (last.is_cpu() || first == last) {
-        throw UsageError("--fault literal: needs devices such as cuda:0,cuda:1");
-      }
-      return;
+      return need(!last.is_cpu() && last.index() != 0, "a last device other than cpu and cuda:0");
     case Fault::kLora:
-      if (config.finetune != Finetune::kLora)
-        throw UsageError("--fault lora: needs --finetune lora");
+      need(config.finetune == Finetune::kLora, "--finetune lora");
       [[fallthrough]];
     case Fault::kLabels:
     case Fault::kPooled:
     case Fault::kHeadMoved:
-      if (first == last) throw UsageError("this fault needs devices such as cuda:0,cuda:1");
-      return;
+      return need(first != last, "a first and a last device that differ: --devices cuda:0,cuda:1");
   }
 }
 

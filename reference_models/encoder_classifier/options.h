@@ -1,14 +1,13 @@
 // The command line of encoder_classifier.
 #pragma once
 
-#include <torch/types.h>
+#include <c10/core/Device.h>
 
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "checkpoint.h"
 #include "fault.h"
 #include "run_config.h"
 
@@ -21,7 +20,7 @@ struct Options {
   std::filesystem::path device_map;
   std::filesystem::path checkpoint;
   std::filesystem::path resume;
-  std::int64_t epochs = 8;
+  std::int64_t epochs = 6;
   std::optional<std::int64_t> steps;
   Fault fault = Fault::kNone;
   bool report_step_time = false;
@@ -40,9 +39,10 @@ std::optional<Options> parse_options(int argc, char** argv);
 // option contradicts the checkpoint: always for the shape of the model and the seed (it decides
 // which sequences are held out), and for the rest when the run goes on in the same mode of
 // fine-tuning.
-RunConfig settle_config(const Options& options, const Checkpoint* resumed);
+RunConfig settle_config(const Options& options, const RunConfig* resumed);
 
-// Throws UsageError when the fault could not show itself in such a run.
-void check_fault(Fault fault, const RunConfig& config, torch::Device first, torch::Device last);
+// Throws UsageError when the fault would do nothing in such a run. `first` and `last` are the
+// devices of the embedding and of the head.
+void check_fault(Fault fault, const RunConfig& config, c10::Device first, c10::Device last);
 
 }  // namespace models

@@ -1,6 +1,9 @@
+// The run's make-up as JSON.
 #include "run_config.h"
 
 #include <nlohmann/json.hpp>
+
+#include "common/usage_error.h"
 
 namespace models {
 
@@ -28,7 +31,11 @@ std::string to_json(const RunConfig& config) {
 }
 
 RunConfig run_config_from_json(const std::string& text) {
-  return nlohmann::json::parse(text).get<RunConfig>();
+  try {
+    return nlohmann::json::parse(text).get<RunConfig>();
+  } catch (const nlohmann::json::exception& error) {
+    throw UsageError(std::string("the checkpoint's configuration: ") + error.what());
+  }
 }
 
 }  // namespace models

@@ -31,7 +31,7 @@ inline constexpr std::int64_t kHeadWidth = 16;
 T5Config encoder_config(const RunConfig& config, std::int64_t vocabulary);
 
 std::string to_json(const RunConfig& config);
-// Throws nlohmann::json::exception for another text.
+// Throws UsageError for another text.
 RunConfig run_config_from_json(const std::string& text);
 
 }  // namespace models

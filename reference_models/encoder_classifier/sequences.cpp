@@ -1,15 +1,16 @@
+// Reading and splitting of sequences, and their batches.
 #include "sequences.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <fstream>
-#include <numeric>
-#include <random>
 #include <string_view>
 #include <unordered_map>
 
+#include "common/shuffled.h"
 #include "common/usage_error.h"
 
 namespace models {
@@ -64,8 +65,11 @@ Sequence parse_row(const std::string& where, std::size_t line_number, std::strin
   const std::string_view residues = fields[0];
   if (const auto wrong = residues.find_first_not_of(kResidues); wrong != std::string_view::npos) {
     const auto column = static_cast<std::size_t>(residues.data() - line.data()) + wrong + 1;
-    throw UsageError(fmt::format("{}, column {}: '{}' is not an amino acid; accepted: {}", place,
-                                 column, residues[wrong], kResidues));
+    const auto letter = static_cast<unsigned char>(residues[wrong]);
+    const std::string shown = std::isprint(letter) ? fmt::format("'{}'", residues[wrong])
+                                                   : fmt::format("byte {:#04x}", letter);
+    throw UsageError(fmt::format("{}, column {}: {} is not an amino acid; accepted: {}", place,
+                                 column, shown, kResidues));
   }
   if (residues.size() > kMaxLength) {
     throw UsageError(
@@ -127,15 +131,6 @@ Split split_by_sequence(const Dataset& dataset, std::uint64_t seed) {
     (is_held_out[sequence.residues] ? split.held_out : split.train).push_back(sequence);
   }
   return split;
-}
-
-std::vector<std::size_t> shuffled(std::size_t count, std::uint64_t seed) {
-  // Fisher-Yates by hand: what std::shuffle draws differs between standard libraries.
-  std::vector<std::size_t> order(count);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::mt19937_64 generator(seed);
-  for (std::size_t i = count; i > 1; --i) std::swap(order[i - 1], order[generator() % i]);
-  return order;
 }
 
 std::vector<std::size_t> epoch_order(const std::vector<Sequence>& sequences, std::size_t batch,

@@ -48,9 +48,6 @@ struct Split {
 // five.
 Split split_by_sequence(const Dataset& dataset, std::uint64_t seed);
 
-// 0 … count - 1 in an order that depends on `seed` alone.
-std::vector<std::size_t> shuffled(std::size_t count, std::uint64_t seed);
-
 // One epoch's order of the sequences for batches of `batch`: shuffled, but so that a batch holds
 // sequences of like length. Padding would otherwise be most of the work: the longest peptide of 32
 // is three times the mean.

@@ -1,3 +1,4 @@
+// The encoder's layers, inside out: attention, feed-forward, block, stack.
 #include "t5_encoder.h"
 
 #include <torch/nn/init.h>
@@ -6,6 +7,7 @@
 #include <limits>
 
 #include "common/dispatch.h"
+#include "common/heads.h"
 
 namespace models {
 namespace {
@@ -17,12 +19,6 @@ torch::nn::Linear linear(std::int64_t in_features, std::int64_t out_features) {
 // Normal with the deviation that keeps the variance of a sum over `fan_in` terms.
 void initialise(torch::Tensor& weight, std::int64_t fan_in) {
   torch::nn::init::normal_(weight, 0.0, 1.0 / std::sqrt(static_cast<double>(fan_in)));
-}
-
-// [batch, length, heads * head_width] to [batch, heads, length, head_width].
-torch::Tensor split_heads(const torch::Tensor& projected, const T5Config& config) {
-  return projected.view({projected.size(0), projected.size(1), config.heads, config.head_width})
-      .transpose(1, 2);
 }
 
 }  // namespace
@@ -77,16 +73,15 @@ torch::Tensor T5AttentionImpl::compute_bias(std::int64_t length) {
 
 torch::Tensor T5AttentionImpl::forward(const torch::Tensor& hidden,
                                        const torch::Tensor& position_bias) {
-  const torch::Tensor query = split_heads(q->forward(hidden), config_);
-  const torch::Tensor key = split_heads(k->forward(hidden), config_);
-  const torch::Tensor value = split_heads(v->forward(hidden), config_);
+  const torch::Tensor query = split_heads(q->forward(hidden), config_.heads);
+  const torch::Tensor key = split_heads(k->forward(hidden), config_.heads);
+  const torch::Tensor value = split_heads(v->forward(hidden), config_.heads);
 
   const torch::Tensor scores = torch::matmul(query, key.transpose(2, 3)) + position_bias;
   const torch::Tensor weights = dropout_->forward(torch::softmax(scores, -1));
   const torch::Tensor context = torch::matmul(weights, value);
 
-  const torch::Tensor joined = context.transpose(1, 2).flatten(2);  // heads side by side
-  return o->forward(joined);
+  return o->forward(join_heads(context));
 }
 
 T5SelfAttentionLayerImpl::T5SelfAttentionLayerImpl(const T5Config& config,

@@ -1,3 +1,4 @@
+// A training step, evaluation, and how both meet a checkpoint.
 #include "trainer.h"
 
 #include <fmt/format.h>
@@ -78,39 +79,17 @@ void Trainer::set_learning_rate() {
   }
 }
 
-Checkpoint Trainer::checkpoint() const {
-  Checkpoint checkpoint{config_, step_, {}, {}};
-  for (const auto& parameter : model_->named_parameters()) {
-    const torch::Tensor& tensor = parameter.value();
-    checkpoint.weights.emplace(parameter.key(), tensor.detach().cpu());
-    const auto state = optimizer_.state().find(tensor.unsafeGetTensorImpl());
-    if (state != optimizer_.state().end()) {
-      const auto& adamw = static_cast<const torch::optim::AdamWParamState&>(*state->second);
-      checkpoint.moments.emplace(
-          parameter.key(), Moments{adamw.step(), adamw.exp_avg().cpu(), adamw.exp_avg_sq().cpu()});
-    }
-  }
-  return checkpoint;
+SavedRun Trainer::save() const {
+  return {to_json(config_), step_, weights_of(*model_), moments_of(*model_, optimizer_)};
 }
 
-void Trainer::resume(const Checkpoint& checkpoint) {
-  load_weights(model_, checkpoint.weights);
-  for (const auto& parameter : model_->named_parameters()) {
-    const auto moments = checkpoint.moments.find(parameter.key());
-    if (moments == checkpoint.moments.end()) continue;
-    const torch::Tensor& tensor = parameter.value();
-    auto state = std::make_unique<torch::optim::AdamWParamState>();
-    state->step(moments->second.step);
-    state->exp_avg(
-        moments->second.average.to(tensor.device(), /*non_blocking=*/false, /*copy=*/true));
-    state->exp_avg_sq(
-        moments->second.square_average.to(tensor.device(), /*non_blocking=*/false, /*copy=*/true));
-    optimizer_.state()[tensor.unsafeGetTensorImpl()] = std::move(state);
-  }
-  step_ = checkpoint.step;
+void Trainer::resume(const SavedRun& run) {
+  load_weights(model_, run.weights);
+  restore_moments(*model_, run.moments, optimizer_);
+  step_ = run.step;
 }
 
-void load_weights(EncoderClassifier& model, const std::map<std::string, torch::Tensor>& weights) {
+void load_weights(EncoderClassifier& model, const Weights& weights) {
   const torch::NoGradGuard no_grad;
   for (auto& parameter : model->named_parameters()) {
     const std::string& name = parameter.key();

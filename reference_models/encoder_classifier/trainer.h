@@ -5,11 +5,10 @@
 #include <torch/optim/adamw.h>
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
-#include "checkpoint.h"
 #include "classifier.h"
+#include "common/saved_run.h"
 #include "fault.h"
 #include "run_config.h"
 #include "sequences.h"
@@ -29,9 +28,9 @@ class Trainer {
   std::int64_t step() const { return step_; }
   std::int64_t steps_per_epoch() const;
 
-  Checkpoint checkpoint() const;
-  // Goes on at the checkpoint's step: weights, optimizer and counter.
-  void resume(const Checkpoint& checkpoint);
+  SavedRun save() const;
+  // Goes on at the step of a run of the same model: weights, optimizer and counter.
+  void resume(const SavedRun& run);
 
  private:
   Batch next_batch();
@@ -50,7 +49,7 @@ class Trainer {
 // Copies weights by name into the parameters, wherever those are. Adapters that `weights` does not
 // have keep their values. Throws UsageError when any other parameter is missing or has another
 // shape.
-void load_weights(EncoderClassifier& model, const std::map<std::string, torch::Tensor>& weights);
+void load_weights(EncoderClassifier& model, const Weights& weights);
 
 struct Evaluation {
   double loss;      // mean over the sequences
