@@ -1,7 +1,9 @@
 #include "diagnostic.h"
 
+#include "clang/Basic/FileManager.h"
 #include "clang/Basic/SourceManager.h"
 #include "clang/Lex/Lexer.h"
+#include "llvm/Support/Path.h"
 
 namespace devsan::lint {
 namespace {
@@ -31,8 +33,11 @@ std::string file_of(clang::SourceLocation place, const clang::SourceManager& sou
   const clang::FileID file = sources.getFileID(sources.getExpansionLoc(place));
   const clang::OptionalFileEntryRef entry = sources.getFileEntryRefForID(file);
   if (!entry) return {};
-  const llvm::StringRef real = entry->getFileEntry().tryGetRealPathName();
-  return real.empty() ? entry->getName().str() : real.str();
+  // As it was asked for, not resolved: a checkout behind a link keeps the names its user knows.
+  llvm::SmallString<256> path = entry->getName();
+  sources.getFileManager().makeAbsolutePath(path);
+  llvm::sys::path::remove_dots(path, /*remove_dot_dot=*/true);
+  return path.str().str();
 }
 
 Finding to_finding(const Diagnostic& diagnostic, const clang::ASTContext& context) {

@@ -30,14 +30,6 @@ bool is_chosen(const DeviceUse& use) {
   return use.choice != nullptr || use.question.availability;
 }
 
-bool takes_tensor(const clang::FunctionDecl* function) {
-  if (function == nullptr) return false;
-  for (const clang::ParmVarDecl* parameter : function->parameters()) {
-    if (is_tensor(parameter->getType())) return true;
-  }
-  return false;
-}
-
 // A member whose initialiser every constructor overrules says nothing.
 bool is_overruled_default(const DeviceUse& use) {
   if (use.enclosing.empty()) return false;
@@ -96,7 +88,8 @@ class Policy {
     }
     // Who asks whether there is a GPU, or is told by a flag, and takes no tensor, sets a program
     // up.
-    const bool sets_up = kind != CodeKind::kModule && !takes_tensor(use.function);
+    const bool sets_up =
+        kind != CodeKind::kModule && (use.function == nullptr || !takes_tensor(*use.function));
     if (is_chosen(use) && (sets_up || kind == CodeKind::kSetUp)) return Fault::kNone;
     if (!is_index_less(use)) return Fault::kIndexed;
     if (current_device_is_set) return Fault::kNone;

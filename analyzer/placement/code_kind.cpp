@@ -98,8 +98,7 @@ bool CodeKinds::in_test_file(clang::SourceLocation place) const {
   const clang::FileID file = sources.getFileID(sources.getExpansionLoc(place));
   const clang::OptionalFileEntryRef entry = sources.getFileEntryRefForID(file);
   if (!entry) return false;
-  llvm::StringRef path = entry->getFileEntry().tryGetRealPathName();
-  if (path.empty()) path = entry->getName();
+  llvm::StringRef path = entry->getName();
   if (!project_root_.empty()) path.consume_front(project_root_);
   return is_test_path(path);
 }
@@ -109,6 +108,7 @@ CodeKind CodeKinds::of(llvm::ArrayRef<const clang::Decl*> enclosing,
   if (in_test_file(place)) return CodeKind::kTest;
   bool module = false;
   bool set_up = false;
+  bool computes = false;
   for (const clang::Decl* declaration : enclosing) {
     if (in_test_macro(declaration->getBeginLoc(), context_)) return CodeKind::kTest;
     const auto* record = llvm::dyn_cast<clang::CXXRecordDecl>(declaration);
@@ -123,13 +123,15 @@ CodeKind CodeKinds::of(llvm::ArrayRef<const clang::Decl*> enclosing,
     set_up |= is_plain_field(declaration);
     if (const auto* function = llvm::dyn_cast<clang::FunctionDecl>(declaration)) {
       set_up |= takes_command_line(*function);
+      computes |= takes_tensor(*function);
     }
   }
   if (module) return CodeKind::kModule;
+  // In a program's own file, what is handed tensors computes; the rest sets up.
   const clang::SourceManager& sources = context_.getSourceManager();
   const bool of_program =
       main_file_is_program_ && sources.isInMainFile(sources.getExpansionLoc(place));
-  return set_up || of_program ? CodeKind::kSetUp : CodeKind::kLibrary;
+  return set_up || (of_program && !computes) ? CodeKind::kSetUp : CodeKind::kLibrary;
 }
 
 }  // namespace devsan::lint

@@ -18,9 +18,9 @@ const clang::Expr* written(const clang::Expr* expression) {
     } else if (const auto* bound = llvm::dyn_cast<clang::CXXBindTemporaryExpr>(expression)) {
       expression = bound->getSubExpr();
     } else if (const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(expression)) {
-      const bool copies = made->getNumArgs() == 1 && !made->isElidable() &&
-                          made->getConstructor()->isCopyOrMoveConstructor();
-      if (copies || (made->isElidable() && made->getNumArgs() == 1)) expression = made->getArg(0);
+      const bool copies =
+          made->getNumArgs() == 1 && made->getConstructor()->isCopyOrMoveConstructor();
+      if (copies) expression = made->getArg(0);
     }
     if (expression == before) return expression;
   }

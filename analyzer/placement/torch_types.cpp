@@ -52,6 +52,13 @@ bool is_device_type(clang::QualType type) {
   return enumeration != nullptr && is_named(enumeration->getDecl(), "c10", "DeviceType");
 }
 
+bool takes_tensor(const clang::FunctionDecl& function) {
+  for (const clang::ParmVarDecl* parameter : function.parameters()) {
+    if (is_tensor(parameter->getType())) return true;
+  }
+  return false;
+}
+
 bool is_device_guard(clang::QualType type) {
   return llvm::StringSwitch<bool>(plain_name(record_of(type)))
       .Cases({"CUDAGuard", "OptionalCUDAGuard", "CUDAStreamGuard", "OptionalCUDAStreamGuard"}, true)

@@ -24,6 +24,8 @@ bool is_optional_device(clang::QualType type);  // std::optional<c10::Device>
 bool is_tensor_options(clang::QualType type);   // c10::TensorOptions
 bool is_device_type(clang::QualType type);      // the enumeration c10::DeviceType
 
+bool takes_tensor(const clang::FunctionDecl& function);  // as a parameter
+
 // A class that makes later CUDA work happen on a device it was given: CUDAGuard and its kin.
 bool is_device_guard(clang::QualType type);
 

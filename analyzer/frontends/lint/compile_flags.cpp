@@ -7,6 +7,7 @@
 
 #include "clang/Tooling/JSONCompilationDatabase.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/VirtualFileSystem.h"
 #include "source_files.h"
 
@@ -15,7 +16,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kOldestStandard = "gnu++17";  // what LibTorch's headers need
-constexpr const char* kInferredStandard = "gnu++20";
 
 // -std=c++14 and -std=gnu++1z alike: dialects with GNU extensions accept what the strict ones do.
 std::string standard_of(llvm::StringRef value) {
@@ -61,6 +61,11 @@ bool shadows_standard_headers(const fs::path& folder) {
   return false;
 }
 
+void add_folder(const fs::path& folder, FileFlags& flags) {
+  flags.rest.push_back(shadows_standard_headers(folder) ? "-idirafter" : "-I");
+  flags.rest.push_back(folder.string());
+}
+
 // Every folder called include, below `folder`, not too deep.
 void find_include_folders(const fs::path& folder, int depth, std::vector<fs::path>& found) {
   constexpr int kDeepest = 6;
@@ -79,6 +84,24 @@ void find_include_folders(const fs::path& folder, int depth, std::vector<fs::pat
     if (name.size() > 1 && name[0] == '.') continue;
     find_include_folders(path, depth + 1, found);
   }
+}
+
+// The standard that the project's build files speak of. C++17 is what most extensions are built
+// with, and it parses faster: in C++20 the standard library is constexpr, and clang instantiates it
+// to find out.
+std::string inferred_standard(const fs::path& root, const TorchLocation& torch) {
+  constexpr int kFirstWithCpp20 = 14;
+  if (torch.minor >= kFirstWithCpp20) return "gnu++20";
+  for (const char* name : {"CMakeLists.txt", "setup.py", "pyproject.toml", "meson.build"}) {
+    const auto buffer = llvm::MemoryBuffer::getFile((root / name).string());
+    if (!buffer) continue;
+    const llvm::StringRef text = (*buffer)->getBuffer();
+    if (text.contains("c++23") || text.contains("CXX_STANDARD 23")) return "gnu++23";
+    for (const char* sign : {"c++20", "c++2a", "CXX_STANDARD 20", "cxx_std_20"}) {
+      if (text.contains(sign)) return "gnu++20";
+    }
+  }
+  return kOldestStandard;
 }
 
 }  // namespace
@@ -132,7 +155,7 @@ FileFlags normalise_flags(llvm::ArrayRef<std::string> command, const std::string
 FileFlags infer_flags(const std::string& file, const std::string& project_root,
                       const TorchLocation& torch) {
   FileFlags flags;
-  flags.standard = kInferredStandard;
+  flags.standard = inferred_standard(project_root, torch);
   flags.torch = torch;
   flags.inferred = true;
 
@@ -150,9 +173,7 @@ FileFlags infer_flags(const std::string& file, const std::string& project_root,
 
   std::set<fs::path> seen;
   for (const fs::path& folder : folders) {
-    if (!seen.insert(folder).second) continue;
-    flags.rest.push_back(shadows_standard_headers(folder) ? "-idirafter" : "-I");
-    flags.rest.push_back(folder.string());
+    if (seen.insert(folder).second) add_folder(folder, flags);
   }
   return flags;
 }
@@ -166,6 +187,22 @@ FlagSource::FlagSource(std::string build_folder, TorchLocation torch) : torch_(s
                                 "'; accepted: a build folder made with "
                                 "CMAKE_EXPORT_COMPILE_COMMANDS or the like");
   }
+}
+
+std::optional<FileFlags> FlagSource::with_headers(const FileFlags& flags, const std::string& file,
+                                                  const std::vector<std::string>& missing) {
+  if (!flags.inferred || missing.empty()) return std::nullopt;
+  const std::string root = project_root_of(file).string();
+  const HeaderIndex& index = indices_.try_emplace(root, root).first->second;
+  FileFlags more = flags;
+  for (const std::string& header : missing) {
+    const auto folder = index.folder_for(header, file);
+    if (folder && std::find(more.rest.begin(), more.rest.end(), *folder) == more.rest.end()) {
+      add_folder(*folder, more);
+    }
+  }
+  if (more.rest.size() == flags.rest.size()) return std::nullopt;
+  return more;
 }
 
 FlagSource::Database FlagSource::load(const std::string& folder) {

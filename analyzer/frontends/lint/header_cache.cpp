@@ -16,6 +16,7 @@
 #include "clang/Basic/Version.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/FrontendActions.h"
+#include "clang/Frontend/MultiplexConsumer.h"
 #include "clang/Frontend/TextDiagnosticBuffer.h"
 #include "clang/Lex/Preprocessor.h"
 #include "invocation.h"
@@ -24,6 +25,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/VirtualFileSystem.h"
 #include "llvm/Support/xxhash.h"
+#include "no_instantiation.h"
 
 namespace devsan::lint {
 namespace fs = std::filesystem;
@@ -98,6 +100,17 @@ class MakePch : public clang::GeneratePCHAction {
   bool BeginSourceFileAction(clang::CompilerInstance& compiler) override {
     compiler.getPreprocessor().SetSuppressIncludeNotFoundError(true);
     return GeneratePCHAction::BeginSourceFileAction(compiler);
+  }
+
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
+                                                        llvm::StringRef file) override {
+    auto writer = GeneratePCHAction::CreateASTConsumer(compiler, file);
+    if (writer == nullptr) return nullptr;
+    // In this order: what is pending goes before the PCH is written.
+    std::vector<std::unique_ptr<clang::ASTConsumer>> consumers;
+    consumers.push_back(std::make_unique<NoInstantiation>());
+    consumers.push_back(std::move(writer));
+    return std::make_unique<clang::MultiplexConsumer>(std::move(consumers));
   }
 };
 

@@ -9,11 +9,13 @@
 namespace devsan::lint {
 
 std::vector<std::string> shared_arguments(const FileFlags& flags) {
-  std::vector<std::string> arguments{"-resource-dir", DEVSAN_CLANG_RESOURCE_DIR,
-                                     "-std=" + flags.standard, "-fsyntax-only", "-w",
-                                     // Errors are expected where dependencies are missing; guessing
-                                     // what was meant is slow over a PCH.
-                                     "-ferror-limit=0", "-fno-spell-checking"};
+  std::vector<std::string> arguments{
+      "-resource-dir", DEVSAN_CLANG_RESOURCE_DIR, "-std=" + flags.standard, "-fsyntax-only",
+      // Also what clang makes an error of by default and GCC accepts.
+      "-Wno-everything",
+      // Errors are expected where dependencies are missing; guessing
+      // what was meant is slow over a PCH.
+      "-ferror-limit=0", "-fno-spell-checking"};
   arguments.insert(arguments.end(), flags.defines.begin(), flags.defines.end());
   for (const std::string& folder : flags.torch.system_folders) {
     arguments.push_back("-isystem");

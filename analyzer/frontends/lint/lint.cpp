@@ -15,7 +15,6 @@
 #include <thread>
 #include <tuple>
 
-#include "apply_fixes.h"
 #include "compile_flags.h"
 #include "header_cache.h"
 #include "llvm/Support/CrashRecoveryContext.h"
@@ -119,7 +118,17 @@ class Run {
       flags = flags_.flags_for(file);
     }
     const std::string pch = headers_.pch_for(flags, header_set_for(text));
-    return analyse_unit(file, flags, pch, own_, options_.rules);
+    UnitReport report = analyse_unit(file, flags, pch, own_, options_.rules);
+    if (const auto more = more_headers(flags, report)) {
+      report = analyse_unit(file, *more, pch, own_, options_.rules);
+    }
+    return report;
+  }
+
+  // Guessed flags can be guessed better once it is known what they lack.
+  std::optional<FileFlags> more_headers(const FileFlags& flags, const UnitReport& report) {
+    const std::lock_guard<std::mutex> guard(flags_mutex_);
+    return flags_.with_headers(flags, report.file, report.missing_headers);
   }
 
   const Options& options_;
@@ -146,12 +155,6 @@ std::vector<Finding> gather(std::vector<UnitReport>& units) {
   const auto same = [](const Finding& a, const Finding& b) { return order_of(a) == order_of(b); };
   findings.erase(std::unique(findings.begin(), findings.end(), same), findings.end());
   return findings;
-}
-
-void fix(RunReport& report) {
-  const FixOutcome outcome = apply_fixes(report.findings);
-  report.fixed = static_cast<int>(std::count(outcome.fixed.begin(), outcome.fixed.end(), true));
-  if (!outcome.failures.empty()) throw std::runtime_error("--fix: " + outcome.failures.front());
 }
 
 }  // namespace
@@ -189,7 +192,6 @@ RunReport lint(const Options& options) {
   }
 
   report.findings = gather(report.units);
-  if (options.fix) fix(report);
   report.pchs_built = headers.built();
   report.pch_seconds = headers.build_seconds();
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -1,9 +1,10 @@
 // The program devsan-lint, which `devsan lint` is: command line in, exit code out.
-#include <cstdlib>
-#include <exception>
+#include <algorithm>
 #include <fstream>
 #include <iostream>
+#include <stdexcept>
 
+#include "apply_fixes.h"
 #include "lint.h"
 
 namespace {
@@ -13,10 +14,16 @@ constexpr int kFindings = 1;
 constexpr int kWrongUse = 2;
 constexpr int kNotAnalysed = 3;
 
+void fix(devsan::lint::RunReport& report) {
+  const devsan::lint::FixOutcome outcome = devsan::lint::apply_fixes(report.findings);
+  report.fixed = static_cast<int>(std::count(outcome.fixed.begin(), outcome.fixed.end(), true));
+  if (!outcome.failures.empty()) throw std::runtime_error("--fix: " + outcome.failures.front());
+}
+
 int run(int argc, const char* const* argv) {
   using namespace devsan::lint;
   const Options options = parse_options(argc, argv);
-  const RunReport report = lint(options);
+  RunReport report = lint(options);
   if (options.output.empty()) {
     write_findings(std::cout, report, options.format);
   } else {
@@ -26,6 +33,8 @@ int run(int argc, const char* const* argv) {
     if (!out) throw std::invalid_argument("-o: cannot write to '" + options.output + "'");
   }
   std::cout.flush();
+  // After the findings, which quote the lines that they were made on.
+  if (options.fix) fix(report);
   write_summary(std::cerr, report);
   for (const UnitReport& unit : report.units) {
     if (!unit.failure.empty()) return kNotAnalysed;

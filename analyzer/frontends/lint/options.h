@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "checks/rules.h"
+#include "checks/rule_set.h"
 #include "devsan/findings/writers.h"
 
 namespace devsan::lint {

@@ -18,6 +18,16 @@ bool is_broken(const clang::Stmt* statement) {
   return false;
 }
 
+int valid_declarations(const clang::Decl* declaration) {
+  if (const auto* space = llvm::dyn_cast<clang::DeclContext>(declaration);
+      space != nullptr && llvm::isa<clang::NamespaceDecl, clang::LinkageSpecDecl>(declaration)) {
+    int count = 0;
+    for (const clang::Decl* inner : space->decls()) count += valid_declarations(inner);
+    return count;
+  }
+  return declaration->isInvalidDecl() || llvm::isa<clang::UsingDirectiveDecl>(declaration) ? 0 : 1;
+}
+
 class Walk : public clang::RecursiveASTVisitor<Walk> {
  public:
   ParseConfidence result;
@@ -51,9 +61,7 @@ ParseConfidence parse_confidence(llvm::ArrayRef<clang::Decl*> declarations) {
   Walk walk;
   for (clang::Decl* declaration : declarations) {
     walk.TraverseDecl(declaration);
-    const bool counts = !declaration->isInvalidDecl() &&
-                        !llvm::isa<clang::NamespaceDecl, clang::UsingDirectiveDecl>(declaration);
-    walk.result.declarations += counts ? 1 : 0;
+    walk.result.declarations += valid_declarations(declaration);
   }
   return walk.result;
 }

@@ -2,8 +2,11 @@
 // the lack of one, is worth what the parse was.
 #pragma once
 
-#include "clang/AST/DeclBase.h"
 #include "llvm/ADT/ArrayRef.h"
+
+namespace clang {
+class Decl;
+}
 
 namespace devsan::lint {
 
@@ -12,7 +15,7 @@ struct ParseConfidence {
   int broken_functions = 0;  // an error in the body or the signature
   int statements = 0;        // expressions and declarations that stand alone
   int broken_statements = 0;
-  int declarations = 0;  // valid ones at top level, namespaces and using aside
+  int declarations = 0;  // valid ones in namespaces, `using namespace` aside
 
   // Share of the statements that are clean, 1 when there are none.
   double share() const {

@@ -6,6 +6,8 @@
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 
 namespace devsan::lint {
 namespace fs = std::filesystem;
@@ -59,6 +61,14 @@ void drop_repeated(std::vector<std::string>& paths) {
 
 }  // namespace
 
+std::string absolute_path(const std::string& path) {
+  llvm::SmallString<256> absolute(path);
+  llvm::sys::fs::make_absolute(absolute);
+  llvm::sys::path::remove_dots(absolute, /*remove_dot_dot=*/true);
+  const llvm::StringRef text = absolute.str();
+  return (text.size() > 1 ? text.rtrim('/') : text).str();
+}
+
 bool is_header(const fs::path& path) {
   return language_of(path) == Language::kHeader;
 }
@@ -91,8 +101,8 @@ SourceFiles collect_files(const std::vector<std::string>& paths) {
   SourceFiles files;
   for (const std::string& given : paths) {
     std::error_code error;
-    const fs::path path = fs::canonical(given, error);
-    if (error) throw std::invalid_argument("'" + given + "' does not exist");
+    const fs::path path = absolute_path(given);
+    if (!fs::exists(path, error)) throw std::invalid_argument("'" + given + "' does not exist");
     files.roots.push_back(project_root_of(path).string());
     if (fs::is_directory(path)) {
       walk_folder(path, files);

@@ -25,6 +25,9 @@ std::filesystem::path project_root_of(const std::filesystem::path& path);
 // True for folders whose code is not the project's own: third_party, vendor, build, .git, ...
 bool is_foreign_folder(const std::string& name);
 
+// Absolute and without dots, links left alone: findings keep the names that the user knows.
+std::string absolute_path(const std::string& path);
+
 bool is_header(const std::filesystem::path& path);
 
 }  // namespace devsan::lint

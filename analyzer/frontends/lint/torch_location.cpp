@@ -8,6 +8,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
+#include "source_files.h"
 
 namespace devsan::lint {
 namespace fs = std::filesystem;
@@ -171,8 +172,7 @@ TorchLocation find_torch(const std::string& given) {
   if (const std::string root = environment("LIBTORCH"); !root.empty()) {
     if (auto torch = torch_in(root)) return *torch;
   }
-  std::error_code error;
-  for (fs::path folder = fs::current_path(error); !folder.empty(); folder = folder.parent_path()) {
+  for (fs::path folder = absolute_path("."); !folder.empty(); folder = folder.parent_path()) {
     for (const char* name : {".deps/venv", ".venv", "venv"}) {
       if (auto torch = in_environment(folder / name)) return *torch;
     }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "checks/nolint.h"
-#include "clang/AST/ASTConsumer.h"
+#include "checks/rules.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/FrontendActions.h"
 #include "clang/Lex/PPCallbacks.h"
@@ -11,7 +11,7 @@
 #include "invocation.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/VirtualFileSystem.h"
-#include "source_files.h"
+#include "no_instantiation.h"
 
 namespace devsan::lint {
 namespace {
@@ -37,7 +37,7 @@ class OwnFiles {
   llvm::DenseMap<clang::FileID, bool> known_;
 };
 
-class Consumer : public clang::ASTConsumer {
+class Consumer : public NoInstantiation {
  public:
   Consumer(const OwnCode& own, const RuleSet& rules, UnitReport& report)
       : own_code_(own), rules_(rules), report_(report), own_files_(own, report.own_files) {}
@@ -48,7 +48,7 @@ class Consumer : public clang::ASTConsumer {
     for (clang::Decl* declaration : group) {
       if (is_own(declaration)) declarations_.push_back(declaration);
     }
-    return true;
+    return NoInstantiation::HandleTopLevelDecl(group);
   }
 
   bool shouldSkipFunctionBody(clang::Decl* declaration) override { return !is_own(declaration); }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "checks/rules.h"
+#include "checks/rule_set.h"
 #include "compile_flags.h"
 #include "devsan/findings/finding.h"
 #include "own_code.h"

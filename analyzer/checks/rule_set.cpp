@@ -1,0 +1,56 @@
+#include "rule_set.h"
+
+#include <array>
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/GlobPattern.h"
+
+namespace devsan::lint {
+namespace {
+
+struct Entry {
+  llvm::StringRef name;
+  bool RuleSet::* on;
+  bool opt_in;
+};
+
+constexpr std::array<Entry, 3> kEntries{{
+    {"devsan-dropped-move", &RuleSet::dropped_move, false},
+    {"devsan-hard-coded-device", &RuleSet::hard_coded_device, false},
+    {"devsan-hard-coded-device-setup", &RuleSet::hard_coded_device_set_up, true},
+}};
+
+[[noreturn]] void reject(llvm::StringRef item) {
+  std::string names;
+  for (const Entry& entry : kEntries) names += " " + entry.name.str();
+  throw std::invalid_argument("--rules: no rule matches '" + item.str() + "'; accepted:" + names +
+                              ", each with '-' before it, and '*'");
+}
+
+}  // namespace
+
+RuleSet RuleSet::parse(std::string_view list) {
+  RuleSet rules;
+  llvm::SmallVector<llvm::StringRef, 8> items;
+  llvm::StringRef(list).split(items, ',', -1, false);
+  for (const llvm::StringRef item : items) {
+    llvm::StringRef glob = item.trim();
+    const bool on = !glob.consume_front("-");
+    auto pattern = llvm::GlobPattern::create(glob);
+    if (!pattern) {
+      llvm::consumeError(pattern.takeError());
+      reject(item);
+    }
+    bool any = false;
+    for (const Entry& entry : kEntries) {
+      const bool meant = on && entry.opt_in ? entry.name == glob : pattern->match(entry.name);
+      if (meant) rules.*entry.on = on;
+      any |= meant;
+    }
+    if (!any) reject(item);
+  }
+  return rules;
+}
+
+}  // namespace devsan::lint

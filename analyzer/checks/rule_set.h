@@ -1,0 +1,22 @@
+// Which rules run. Knows nothing of clang, so that command lines and tests can name rules cheaply.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace devsan::lint {
+
+struct RuleSet {
+  bool dropped_move = true;
+  bool hard_coded_device = true;
+  bool hard_coded_device_set_up = false;  // opt-in: notes in programs' set-up and in tests
+
+  // Changes the defaults by a list in clang-tidy's manner: `-devsan-x` leaves a rule out,
+  // `devsan-y` puts it in, `*` stands for any letters, later entries win. What is opt-in must be
+  // named in full. Throws std::invalid_argument with one line that says what is wrong and what is
+  // accepted.
+  static RuleSet parse(std::string_view list);
+};
+
+}  // namespace devsan::lint

@@ -1,0 +1,85 @@
+#include "check_code.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "apply_fixes.h"
+#include "checks/rules.h"
+#include "clang/AST/ASTConsumer.h"
+#include "clang/Frontend/CompilerInstance.h"
+#include "clang/Frontend/FrontendActions.h"
+#include "clang/Tooling/Tooling.h"
+
+namespace devsan::lint::test {
+namespace {
+
+class Consumer : public clang::ASTConsumer {
+ public:
+  Consumer(const RuleSet& rules, std::vector<Finding>& findings)
+      : rules_(rules), findings_(findings) {}
+
+  void Initialize(clang::ASTContext& context) override { context_ = &context; }
+  bool HandleTopLevelDecl(clang::DeclGroupRef group) override {
+    const clang::SourceManager& sources = context_->getSourceManager();
+    for (clang::Decl* declaration : group) {
+      if (sources.isInMainFile(sources.getExpansionLoc(declaration->getLocation()))) {
+        declarations_.push_back(declaration);
+      }
+    }
+    return true;
+  }
+  void HandleTranslationUnit(clang::ASTContext& context) override {
+    EXPECT_FALSE(context.getDiagnostics().hasErrorOccurred()) << "the test's code does not compile";
+    run_rules(context, declarations_, rules_, "/project", [&](const Diagnostic& diagnostic) {
+      findings_.push_back(to_finding(diagnostic, context));
+    });
+  }
+
+ private:
+  const RuleSet& rules_;
+  std::vector<Finding>& findings_;
+  clang::ASTContext* context_ = nullptr;
+  std::vector<clang::Decl*> declarations_;
+};
+
+class Action : public clang::ASTFrontendAction {
+ public:
+  Action(const RuleSet& rules, std::vector<Finding>& findings)
+      : rules_(rules), findings_(findings) {}
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&,
+                                                        llvm::StringRef) override {
+    return std::make_unique<Consumer>(rules_, findings_);
+  }
+
+ private:
+  const RuleSet& rules_;
+  std::vector<Finding>& findings_;
+};
+
+}  // namespace
+
+std::string Checked::fixed() const {
+  std::vector<const Finding*> pointers;
+  for (const Finding& finding : findings) pointers.push_back(&finding);
+  std::vector<std::size_t> applied;
+  return with_fixes(code, pointers, applied);
+}
+
+Checked check(const std::string& code, const RuleSet& rules, const std::string& path) {
+  Checked checked;
+  checked.code = code;
+  const std::vector<std::string> arguments{"-std=c++20", "-nostdinc", "-nostdinc++", "-include",
+                                           DEVSAN_MOCK_TORCH "/torch/torch.h"};
+  EXPECT_TRUE(clang::tooling::runToolOnCodeWithArgs(
+      std::make_unique<Action>(rules, checked.findings), code, arguments, path));
+  return checked;
+}
+
+std::vector<int> lines(const Checked& checked) {
+  std::vector<int> result;
+  for (const Finding& finding : checked.findings) result.push_back(finding.place.line);
+  return result;
+}
+
+}  // namespace devsan::lint::test

@@ -1,0 +1,334 @@
+"""devsan-lint on LibTorch's real headers: cache, compile commands, formats, fixes, exit codes."""
+import json
+import os
+import pathlib
+import subprocess
+import sysconfig
+import textwrap
+
+import pytest
+
+BUILD = pathlib.Path(os.environ["DEVSAN_BUILD"])
+SITE_PACKAGES = sysconfig.get_paths()["purelib"]
+LINT = BUILD / "bin" / "devsan-lint"
+
+MODEL = """\
+#include <torch/torch.h>
+
+struct NetImpl : torch::nn::Module {
+  NetImpl() : fc(register_module("fc", torch::nn::Linear(4, 2))) {}
+
+  torch::Tensor forward(torch::Tensor x) {
+    x.contiguous();
+    auto bias = torch::zeros({2}, torch::kCUDA);
+    return fc->forward(x) + bias.to(torch::Device("cuda:0"));
+  }
+
+  torch::nn::Linear fc;
+};
+TORCH_MODULE(Net);
+"""
+
+CLEAN = """\
+#include <torch/torch.h>
+
+torch::Tensor scale(const torch::Tensor& x, double by) { return x.contiguous() * by; }
+"""
+
+
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory):
+    """One cache for the tests that do not look at the cache itself: LibTorch's headers are parsed once."""
+    return tmp_path_factory.mktemp("cache")
+
+
+def lint(*arguments, cwd, cache, torch=True, environment=None):
+    command = [str(LINT), *map(str, arguments)]
+    if torch:
+        command += ["--torch", SITE_PACKAGES]
+    env = {"PATH": os.environ["PATH"], "HOME": str(cache), "XDG_CACHE_HOME": str(cache)}
+    env.update(environment or {})
+    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=280)
+
+
+@pytest.fixture
+def project(tmp_path):
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "setup.py").write_text("")
+
+    def add(name, text):
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(text))
+        return path
+
+    add.root = root
+    return add
+
+
+def pchs(cache):
+    return sorted((cache / "devsan" / "headers").glob("*.pch"))
+
+
+def test_clean_file_is_silent_and_exits_0(project, cache):
+    project("clean.cpp", CLEAN)
+    run = lint("clean.cpp", cwd=project.root, cache=cache)
+    assert (run.returncode, run.stdout) == (0, ""), run.stderr
+    assert "1 file, 0 findings" in run.stderr
+    assert "flags were inferred" in run.stderr
+
+
+def test_text_is_what_editors_read(project, cache):
+    project("net.cpp", MODEL)
+    run = lint("net.cpp", cwd=project.root, cache=cache)
+    assert run.returncode == 1
+    heads = [line for line in run.stdout.splitlines() if " warning: " in line]
+    assert [head.split(" warning: ")[0] for head in heads] == [
+        "net.cpp:7:5:", "net.cpp:8:35:", "net.cpp:9:37:"]
+    assert heads[0].endswith("[devsan-dropped-move]")
+    assert heads[1].endswith("[devsan-hard-coded-device]")
+    assert "net.cpp:7:5: note: fix: insert 'x = '" in run.stdout
+    assert "\r" not in run.stderr, "progress must not be shown when piped"
+
+
+def test_headers_are_parsed_once_and_again_when_their_pch_is_damaged(project, tmp_path):
+    project("net.cpp", MODEL)
+    cache = tmp_path / "cache"
+    first = lint("net.cpp", cwd=project.root, cache=cache)
+    assert first.returncode == 1 and "LibTorch's headers, now cached" in first.stderr
+    second = lint("net.cpp", cwd=project.root, cache=cache)
+    assert second.stdout == first.stdout
+    assert "LibTorch's headers" not in second.stderr
+
+    [pch] = pchs(cache)
+    whole = pch.read_bytes()
+    for damaged in (whole[: len(whole) // 2], whole[:-64] + b"\0" * 64, b""):
+        pch.write_bytes(damaged)
+        again = lint("net.cpp", cwd=project.root, cache=cache)
+        assert again.stdout == first.stdout and again.returncode == 1
+        assert "LibTorch's headers, now cached" in again.stderr
+        [pch] = pchs(cache)
+        assert pch.stat().st_size == len(whole)
+
+
+def test_two_runs_at_once_share_an_empty_cache(project, tmp_path):
+    project("net.cpp", MODEL)
+    cache = tmp_path / "cache"
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "XDG_CACHE_HOME": str(cache)}
+    runs = [subprocess.Popen([str(LINT), "net.cpp", "--torch", SITE_PACKAGES], cwd=project.root, env=env,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            for _ in range(2)]
+    results = [(*run.communicate(timeout=280), run.returncode) for run in runs]
+    assert results[0][0] == results[1][0] and "net.cpp:7:5" in results[0][0]
+    assert [code for _, _, code in results] == [1, 1]
+    built = ["LibTorch's headers, now cached" in err for _, err, _ in results]
+    assert sorted(built) == [False, True]
+    assert len(pchs(cache)) == 1
+
+
+def test_no_cache_leaves_nothing_behind(project, tmp_path):
+    project("clean.cpp", CLEAN)
+    cache = tmp_path / "cache"
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    run = lint("--no-cache", "clean.cpp", cwd=project.root, cache=cache,
+               environment={"TMPDIR": str(temporary)})
+    assert run.returncode == 0, run.stderr
+    assert not (cache / "devsan").exists()
+    assert list(temporary.iterdir()) == []
+
+
+def test_compile_commands_decide_what_is_read(project, cache):
+    project("src/a.cpp", """\
+        #include <torch/torch.h>
+        #include "part.h"
+        #ifdef WITH_MOVE
+        void f(torch::Tensor t) { t.cpu(); }
+        #endif
+        """)
+    project("hidden/part.h", "#pragma once\n")
+    commands = [{"directory": str(project.root), "file": "src/a.cpp",
+                 "command": "g++ -std=c++17 -O2 -fopenmp -Wall -DWITH_MOVE -Ihidden -c src/a.cpp -o a.o"}]
+    project("build/compile_commands.json", json.dumps(commands))
+    run = lint("src/a.cpp", cwd=project.root, cache=cache)
+    assert run.returncode == 1 and "src/a.cpp:4:27: warning:" in run.stdout, run.stderr
+    assert "inferred" not in run.stderr and "part.h" not in run.stderr
+
+    (project.root / "build").rename(project.root / "out")
+    without = lint("src/a.cpp", cwd=project.root, cache=cache)
+    assert without.returncode == 0 and "flags were inferred" in without.stderr
+    by_option = lint("-p", "out", "src/a.cpp", cwd=project.root, cache=cache)
+    assert by_option.returncode == 1
+
+
+def test_missing_headers_cost_their_names_only(project, cache):
+    project("a.cpp", """\
+        #include <boost/not_there.hpp>
+        #include <torch/torch.h>
+        boost::thing broken(boost::thing x) { return x; }
+        void f(torch::Tensor t) {
+          boost::thing y = broken();
+          t.cpu();
+        }
+        """)
+    run = lint("a.cpp", "--format", "json", cwd=project.root, cache=cache)
+    assert run.returncode == 1, run.stderr
+    report = json.loads(run.stdout)
+    assert [(f["rule"], f["line"]) for f in report["findings"]] == [("devsan-dropped-move", 6)]
+    [file] = report["files"]
+    assert file["analysed"] and file["missing_headers"] == ["boost/not_there.hpp"]
+    assert 0 < file["broken_statements"] < file["statements"]
+    assert "missing headers: boost/not_there.hpp" in run.stderr
+
+
+def test_file_that_cannot_be_analysed_is_named_and_the_others_reported(project, cache):
+    project("broken.cpp", "this is not C++ at all; neither } is ( this\n")
+    project("kernel.cu", "__global__ void k() {}\n")
+    project("net.cpp", MODEL)
+    run = lint("broken.cpp", "kernel.cu", "net.cpp", cwd=project.root, cache=cache)
+    assert run.returncode == 3
+    assert "broken.cpp: cannot be analysed: nothing in it could be parsed" in run.stderr
+    assert "kernel.cu: cannot be analysed: CUDA files cannot be analysed yet" in run.stderr
+    assert run.stdout.count(" warning: ") == 3
+    assert "2 not analysed" in run.stderr
+
+
+def test_cuda_files_in_folders_are_counted(project, cache):
+    project("clean.cpp", CLEAN)
+    project("kernels/k.cu", "__global__ void k() {}\n")
+    run = lint(".", cwd=project.root, cache=cache)
+    assert run.returncode == 0 and "1 CUDA file skipped" in run.stderr
+
+
+def test_own_headers_are_reported_once_and_foreign_ones_never(project, cache):
+    project("net.h", "#pragma once\n" + MODEL)
+    project("alone.h", "#pragma once\n#include <torch/torch.h>\ninline void g(torch::Tensor t) { t.cpu(); }\n")
+    project("third_party/vendored.h", "#include <torch/torch.h>\ninline void v(torch::Tensor t) { t.cpu(); }\n")
+    for name in ("a.cpp", "b.cpp"):
+        project(name, '#include "net.h"\n#include "third_party/vendored.h"\n')
+    run = lint(".", cwd=project.root, cache=cache)
+    places = [line.split(" warning: ")[0] for line in run.stdout.splitlines() if " warning: " in line]
+    assert places == ["alone.h:3:36:", "net.h:8:5:", "net.h:9:35:", "net.h:10:37:"]
+
+
+def test_order_does_not_depend_on_threads(project, cache):
+    for i in range(6):
+        project(f"net{i}.cpp", MODEL)
+    one = lint("-j", "1", ".", cwd=project.root, cache=cache)
+    four = lint("-j", "4", ".", cwd=project.root, cache=cache)
+    assert one.stdout == four.stdout and one.stdout.count(" warning: ") == 18
+
+
+def test_json_and_sarif_say_the_same(project, cache):
+    project("net.cpp", MODEL)
+    lint("--format", "json", "-o", "out.json", "net.cpp", cwd=project.root, cache=cache)
+    lint("--format", "sarif", "-o", "out.sarif", "net.cpp", cwd=project.root, cache=cache)
+    report = json.loads((project.root / "out.json").read_text())
+    sarif = json.loads((project.root / "out.sarif").read_text())
+    assert report["tool"] == "devsan" and sarif["version"] == "2.1.0"
+    found = [(f["rule"], f["line"], f["column"], f["end_column"]) for f in report["findings"]]
+    assert found == [("devsan-dropped-move", 7, 5, 19), ("devsan-hard-coded-device", 8, 35, 47),
+                     ("devsan-hard-coded-device", 9, 37, 60)]
+    assert [fix["text"] for f in report["findings"] for fix in f["fixes"]] == [
+        "x = ", "x.device()", "x.device()"]
+    results = sarif["runs"][0]["results"]
+    regions = [r["locations"][0]["physicalLocation"]["region"] for r in results]
+    assert [(r["ruleId"], g["startLine"], g["startColumn"], g["endColumn"])
+            for r, g in zip(results, regions)] == found
+    assert all(r["fixes"] for r in results)
+
+
+def test_fix_is_done_once_compiles_and_is_then_clean(project, cache):
+    net = project("net.cpp", MODEL)
+    run = lint("--fix", "net.cpp", cwd=project.root, cache=cache)
+    assert run.returncode == 0 and "3 findings (3 fixed)" in run.stderr, run.stderr
+    fixed = net.read_text()
+    assert "    x = x.contiguous();\n" in fixed
+    assert "torch::zeros({2}, x.device());" in fixed
+    assert "bias.to(x.device());" in fixed
+    again = lint("--fix", "net.cpp", cwd=project.root, cache=cache)
+    assert again.returncode == 0 and "0 findings" in again.stderr
+    assert net.read_text() == fixed
+    include = pathlib.Path(SITE_PACKAGES) / "torch" / "include"
+    compiled = subprocess.run(
+        ["clang++-22", "-std=c++17", "-fsyntax-only", "-w", "-isystem", include, "-isystem",
+         include / "torch/csrc/api/include", net], capture_output=True, text=True)
+    assert compiled.returncode == 0, compiled.stderr
+
+
+def test_fix_leaves_what_it_cannot_fix_as_findings(project, cache):
+    project("a.cpp", "#include <torch/torch.h>\nvoid f(const torch::Tensor& t) { t.cpu(); }\n")
+    run = lint("--fix", "a.cpp", cwd=project.root, cache=cache)
+    assert run.returncode == 1 and "1 finding," in run.stderr
+
+
+def test_nolint_and_rules_silence(project, cache):
+    project("a.cpp", """\
+        #include <torch/torch.h>
+        void f(torch::Tensor t) {
+          t.cpu();  // NOLINT(devsan-dropped-move)
+          // NOLINTNEXTLINE(devsan-dropped-move)
+          t.cpu();
+          t.cuda();
+        }
+        """)
+    run = lint("a.cpp", cwd=project.root, cache=cache)
+    assert sorted(line.rsplit("[", 1)[1] for line in run.stdout.splitlines() if " warning: " in line) == [
+        "devsan-dropped-move]", "devsan-hard-coded-device]"]
+    only = lint("--rules=-*,devsan-hard-coded-device", "a.cpp", cwd=project.root, cache=cache)
+    assert only.returncode == 1 and "dropped-move" not in only.stdout
+
+
+def test_python_extension_is_understood(project, cache):
+    project("binding.cpp", """\
+        #include <torch/extension.h>
+        torch::Tensor move(torch::Tensor x) { x.contiguous(); return x; }
+        PYBIND11_MODULE(example, m) { m.def("move", &move, py::arg("x")); }
+        """)
+    run = lint("binding.cpp", "--format", "json", cwd=project.root, cache=cache)
+    report = json.loads(run.stdout)
+    assert [f["line"] for f in report["findings"]] == [2]
+    assert report["files"][0]["analysed"]
+
+
+def test_wrong_use_is_one_line_and_exit_2(project, cache):
+    project("clean.cpp", CLEAN)
+    for arguments, said in (
+            (["missing.cpp"], "'missing.cpp' does not exist"),
+            (["--unknown", "clean.cpp"], "accepted:"),
+            (["--format", "xml", "clean.cpp"], "accepted: text, json, sarif"),
+            (["-p", "nowhere", "clean.cpp"], "no compile_commands.json"),
+            (["--rules", "x", "clean.cpp"], "accepted: devsan-dropped-move"),
+            (["-o", "no/such/folder/out", "clean.cpp"], "cannot write"),
+            ([], "no input")):
+        run = lint(*arguments, cwd=project.root, cache=cache)
+        assert run.returncode == 2, (arguments, run.stderr)
+        assert said in run.stderr and run.stderr.count("\n") == 1, run.stderr
+
+
+def test_no_torch_is_said_and_exit_2(project, cache, tmp_path):
+    project("clean.cpp", CLEAN)
+    empty = tmp_path / "bin"
+    empty.mkdir()
+    run = lint("clean.cpp", cwd=project.root, cache=cache, torch=False, environment={"PATH": str(empty)})
+    assert run.returncode == 2
+    assert "no LibTorch headers found" in run.stderr and "--torch" in run.stderr
+    wrong = lint("clean.cpp", "--torch", empty, cwd=project.root, cache=cache, torch=False)
+    assert wrong.returncode == 2 and "no LibTorch headers in" in wrong.stderr
+
+
+def test_torch_is_found_in_the_active_environment(project, cache):
+    project("clean.cpp", CLEAN)
+    environment = pathlib.Path(SITE_PACKAGES).parents[2]
+    run = lint("clean.cpp", cwd=project.root, cache=cache, torch=False,
+               environment={"VIRTUAL_ENV": str(environment)})
+    assert run.returncode == 0, run.stderr
+    by_root = lint("clean.cpp", cwd=project.root, cache=cache, torch=False,
+                   environment={"LIBTORCH": SITE_PACKAGES + "/torch"})
+    assert by_root.returncode == 0, by_root.stderr
+
+
+def test_help_shows_an_example(tmp_path):
+    run = subprocess.run([str(LINT), "--help"], capture_output=True, text=True)
+    assert run.returncode == 0 and "Example:" in run.stdout
