@@ -119,8 +119,13 @@ class Run {
     }
     const std::string pch = headers_.pch_for(flags, header_set_for(text));
     UnitReport report = analyse_unit(file, flags, pch, own_, options_.rules);
-    if (const auto more = more_headers(flags, report)) {
-      report = analyse_unit(file, *more, pch, own_, options_.rules);
+    // A header that was found may include others that were not.
+    constexpr int kRounds = 3;
+    for (int round = 0; round < kRounds; ++round) {
+      const auto more = more_headers(flags, report);
+      if (!more) break;
+      flags = *more;
+      report = analyse_unit(file, flags, pch, own_, options_.rules);
     }
     return report;
   }
