@@ -1,0 +1,2 @@
+// Nothing of gloo/algorithm.h is named in ProcessGroupGloo.hpp. See ../README.md.
+#pragma once

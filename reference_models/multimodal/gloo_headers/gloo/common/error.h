@@ -1,0 +1,2 @@
+// Nothing of gloo/common/error.h is named in ProcessGroupGloo.hpp. See ../../README.md.
+#pragma once
