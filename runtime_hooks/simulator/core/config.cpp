@@ -89,10 +89,13 @@ Config make_config(const RunOptions& options, const char* cuda_visible_devices) 
     throw std::invalid_argument("simulate: " + std::to_string(options.simulate) +
                                 " devices; accepted are 0 to " + std::to_string(kMaxDevices));
   }
-  Config config{.gpu = find_gpu_model(options.gpu), .visible = {}, .verbose = options.verbose != 0};
+  Config config;
+  config.gpu = find_gpu_model(options.gpu);
+  config.verbose = options.verbose != 0;
   if (options.device_memory != 0) config.gpu.memory = options.device_memory;
   if (!options.compute_capability.empty()) set_capability(config.gpu, options.compute_capability);
-  config.visible = visible_devices(cuda_visible_devices, static_cast<int>(options.simulate));
+  config.devices = static_cast<int>(options.simulate);
+  config.visible = visible_devices(cuda_visible_devices, config.devices);
   return config;
 }
 

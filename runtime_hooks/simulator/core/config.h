@@ -14,8 +14,12 @@ namespace devsan::sim {
 // More than any one machine has; the memory accounting has a slot for each.
 inline constexpr int kMaxDevices = 64;
 
+// The machine's device i sits on PCI bus kFirstPciBus + i.
+inline constexpr int kFirstPciBus = 0x10;
+
 struct Config {
   GpuModel gpu;              // memory and capability as the options changed them
+  int devices = 0;           // of the machine, visible or not
   std::vector<int> visible;  // for each device the program sees, its place in the machine
   bool verbose = false;
 };

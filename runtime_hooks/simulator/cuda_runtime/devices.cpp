@@ -14,13 +14,11 @@ using devsan::sim::Status;
 
 namespace {
 
-constexpr int kFirstPciBus = 0x10;
-
 // The CUDA release of the headers this was compiled with; the driver is as new.
 constexpr int kVersion = CUDART_VERSION;
 
 int pci_bus(int device) {
-  return kFirstPciBus + machine().physical(device);
+  return devsan::sim::kFirstPciBus + machine().physical(device);
 }
 
 template <typename T, std::size_t N>

@@ -151,6 +151,7 @@ at::Tensor Aliases::to_cuda(at::Tensor result) {
 at::Tensor Aliases::strided_to_cuda(at::Tensor result) {
   c10::TensorImpl& impl = *result.unsafeGetTensorImpl();
   if (const c10::Storage* storage = original_storage(result.storage())) {
+    if (storage->device_type() == c10::DeviceType::CPU) return result;  // of a CPU argument
     return make_tensor(*storage, c10::DispatchKey::CUDA, impl);
   }
   c10::Storage storage = result.storage();

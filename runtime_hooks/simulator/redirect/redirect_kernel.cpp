@@ -5,6 +5,7 @@
 #include <ATen/core/List.h>
 #include <ATen/core/enum_tag.h>
 #include <ATen/record_function.h>
+#include <c10/core/AutogradState.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
@@ -54,6 +55,14 @@ c10::IValue optional_list_to_cpu(Aliases& aliases, const c10::IValue& value) {
                                       : std::nullopt);
   }
   return list;
+}
+
+// The autograd engine gives each CUDA device a thread of its own. Here all devices compute on the
+// same cores, and a second thread means a second pool of OpenMP workers that the first one fights
+// with: steps of small models took twice as long. So backward runs where it is called, as it does
+// for CPU tensors. Set at every op because guards (inference mode) put the thread's old state back.
+void keep_backward_on_this_thread() {
+  c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
 }
 
 void result_to_cuda(Aliases& aliases, c10::IValue& value) {
@@ -145,6 +154,7 @@ void RedirectKernel::operator()(const c10::OperatorHandle& op, c10::DispatchKeyS
   // What happens in here is the simulator's business: observers of ops must not see it.
   const at::DisableRecordFunctionGuard unobserved;
   check_once_at_first_op();
+  keep_backward_on_this_thread();
   const std::size_t first = stack->size() - arguments_;
   const c10::ArrayRef<c10::IValue> arguments(stack->data() + first, arguments_);
   const Placement where = placement(arguments);
