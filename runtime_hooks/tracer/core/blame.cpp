@@ -7,8 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/source.h"
-
 namespace devsan::trace {
 namespace {
 
@@ -87,23 +85,18 @@ std::optional<std::size_t> left_on_cpu(const Scene& scene, const Indices& indice
   });
 }
 
-bool placed_by_literal(const Suspect& suspect) {
-  const Deciding deciding = deciding_step(suspect);
-  if (suspect.is_parameter() || !deciding.step || !is_by_user(*deciding.step)) return false;
-  const OwnedFrame* frame = innermost_user_frame(deciding.step->stack);
-  return device_literal(source_statement(frame->frame.file, frame->frame.line),
-                        deciding.step->device)
-      .has_value();
+bool placed_by_literal(const Scene& scene, const Suspect& suspect) {
+  return !suspect.is_parameter() && deciding_literal(scene, suspect).has_value();
 }
 
 // Rule 4.
 std::optional<std::size_t> by_literal(const Scene& scene, const Indices& indices) {
   const auto literal =
-      first_if(indices, [&](std::size_t i) { return placed_by_literal(scene.suspects[i]); });
+      first_if(indices, [&](std::size_t i) { return placed_by_literal(scene, scene.suspects[i]); });
   if (!literal) return std::nullopt;
   const bool others_too = std::ranges::any_of(indices, [&](std::size_t i) {
     return scene.suspects[i].device != scene.suspects[*literal].device &&
-           placed_by_literal(scene.suspects[i]);
+           placed_by_literal(scene, scene.suspects[i]);
   });
   return others_too ? std::nullopt : literal;
 }

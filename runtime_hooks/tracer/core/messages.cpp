@@ -10,7 +10,7 @@ namespace devsan::trace {
 namespace {
 
 // In lower case.
-constexpr std::array<std::string_view, 17> kForms = {
+constexpr std::array<std::string_view, 18> kForms = {
     "to be on the same device",  // Expected all tensors to be on the same device, but ...
     "be on the same device",     // tensors must / should be on the same device
     "are on the same device",
@@ -31,6 +31,7 @@ constexpr std::array<std::string_view, 17> kForms = {
                                      // CPU Backend
     "no backend type associated with device type",
     "all tensors must be on the same",
+    "is not on the expected device",  // Tensor on device cpu is not on the expected device meta!
 };
 
 std::string lower(std::string_view text) {

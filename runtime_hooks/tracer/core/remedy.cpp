@@ -214,8 +214,7 @@ Remedy for_tensor(const Scene& scene, const Suspect& odd, const Writer& text) {
   if (!deciding.step || !is_by_user(*deciding.step)) return where_it_is_used(scene, odd, text);
   const Step& step = *deciding.step;
   const OwnedFrame* frame = innermost_user_frame(step.stack);
-  const std::string statement = source_statement(frame->frame.file, frame->frame.line);
-  if (const auto literal = device_literal(statement, step.device))
+  if (const auto literal = deciding_literal(scene, odd))
     return for_literal(scene, step, *literal, text);
 
   Remedy remedy;

@@ -1,6 +1,10 @@
 // Reading a suspect's path.
 #include "core/scene.h"
 
+#include <algorithm>
+
+#include "core/source.h"
+
 namespace devsan::trace {
 
 Deciding deciding_step(const Suspect& suspect) {
@@ -12,6 +16,18 @@ Deciding deciding_step(const Suspect& suspect) {
     if (step.link == Origin::Link::kBeside) direct = false;
   }
   return {};
+}
+
+std::optional<std::string> deciding_literal(const Scene& scene, const Suspect& suspect) {
+  const Deciding deciding = deciding_step(suspect);
+  if (!deciding.step || !is_by_user(*deciding.step)) return std::nullopt;
+  const Device device = deciding.step->device;
+  if (!deciding.direct &&
+      std::ranges::find(scene.model, device, &Placement::device) != scene.model.end()) {
+    return std::nullopt;
+  }
+  const OwnedFrame* frame = innermost_user_frame(deciding.step->stack);
+  return device_literal(source_statement(frame->frame.file, frame->frame.line), device);
 }
 
 bool is_by_user(const Step& step) {

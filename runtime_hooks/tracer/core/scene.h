@@ -59,6 +59,11 @@ struct Deciding {
 };
 Deciding deciding_step(const Suspect& suspect);
 
+// The device literal in the user's line that decided where the suspect is; nothing when there is
+// none, or when it says no more than the model's placement does: a literal that took another tensor
+// to a device where the model has parameters is how a split model is fed.
+std::optional<std::string> deciding_literal(const Scene& scene, const Suspect& suspect);
+
 // Whether the step's op was called by the user's code rather than inside a library: the innermost
 // frame that is not PyTorch's is the user's.
 bool is_by_user(const Step& step);

@@ -154,14 +154,12 @@ std::vector<std::string> call_arguments(std::string_view statement, std::string_
   const std::string text(statement);
 
   if (const auto sign = operator_of_op().find(name); sign != operator_of_op().end()) {
-    // A class of one character needs no escape.
-    std::string classes;
+    std::string classes;  // a class of one character needs no escape
     for (const char letter : sign->second) classes += std::string("[") + letter + "]";
     const std::regex operation(std::string(kOperand) + "\\s*" + classes + "=?\\s*" + kOperand);
-    auto first = std::sregex_iterator(text.begin(), text.end(), operation);
-    if (first != std::sregex_iterator() && std::next(first) == std::sregex_iterator()) {
-      return {first->str(1), first->str(2)};
-    }
+    std::smatch match;
+    const bool once = text.find(sign->second) == text.rfind(sign->second);
+    if (once && std::regex_search(text, match, operation)) return {match.str(1), match.str(2)};
   }
 
   // linear(a, b), F.linear(a, b), torch::linear(a, b): the function's own name, once.
