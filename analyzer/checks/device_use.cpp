@@ -1,3 +1,4 @@
+// The walk keeps its own stack of statements and declarations: clang's parent map is never built.
 #include "device_use.h"
 
 #include "../placement/expressions.h"

@@ -1,3 +1,4 @@
+// Clang's places become lines, columns and paths.
 #include "diagnostic.h"
 
 #include "clang/Basic/FileManager.h"

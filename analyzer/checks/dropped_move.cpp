@@ -1,3 +1,4 @@
+// Finds the statements whose value nobody takes, and asks of each whether it is a move.
 #include "dropped_move.h"
 
 #include "../placement/expressions.h"

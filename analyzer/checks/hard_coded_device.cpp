@@ -1,3 +1,4 @@
+// The policy: which uses are faults in which code, what is said, what is written instead.
 #include "hard_coded_device.h"
 
 #include <optional>

@@ -1,3 +1,4 @@
+// Reads the comments of a file line by line.
 #include "nolint.h"
 
 #include "llvm/ADT/SmallVector.h"

@@ -1,3 +1,4 @@
+// The list of rules that front ends take, in clang-tidy's manner.
 #include "rule_set.h"
 
 #include <array>

@@ -1,3 +1,4 @@
+// Hands the declarations to each rule that is on.
 #include "rules.h"
 
 #include "dropped_move.h"

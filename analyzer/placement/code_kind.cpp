@@ -1,3 +1,4 @@
+// Module, library, set-up or test: by the declarations around a place and by its path.
 #include "code_kind.h"
 
 #include "clang/AST/DeclCXX.h"

@@ -1,3 +1,4 @@
+// Candidates in order: Device parameters, Device members, TensorOptions, the only tensor.
 #include "device_in_scope.h"
 
 #include "clang/AST/DeclCXX.h"

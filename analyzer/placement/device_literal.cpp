@@ -1,3 +1,4 @@
+// From a construction or call to the device it names, through constants, `?:` and strings.
 #include "device_literal.h"
 
 #include "expressions.h"

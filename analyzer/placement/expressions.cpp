@@ -1,3 +1,4 @@
+// Peeling expressions, and mapping them to the text of a file.
 #include "expressions.h"
 
 #include "clang/Basic/SourceManager.h"

@@ -1,3 +1,4 @@
+// Types by name and namespace, without building qualified strings.
 #include "torch_types.h"
 
 #include "clang/AST/DeclTemplate.h"

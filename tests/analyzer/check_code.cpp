@@ -1,3 +1,4 @@
+// Parses a test's code in memory and runs the rules on its own declarations.
 #include "check_code.h"
 
 #include <gtest/gtest.h>

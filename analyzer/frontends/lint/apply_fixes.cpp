@@ -1,3 +1,4 @@
+// Edits by offset, from the first to the last; files are replaced by renaming.
 #include "apply_fixes.h"
 
 #include <unistd.h>

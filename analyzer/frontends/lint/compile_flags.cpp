@@ -1,3 +1,4 @@
+// Normalised flags of a compile command, and flags for files that have none.
 #include "compile_flags.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// One PCH a key, made under a file lock, checked by length and hash before it is used.
 #include "header_cache.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// A project's files by name.
 #include "header_index.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The arguments every parse shares, and clang's driver run in the process.
 #include "invocation.h"
 
 #include "clang/Driver/CreateInvocationFromArgs.h"

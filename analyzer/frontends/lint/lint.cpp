@@ -1,3 +1,4 @@
+// Threads take files from one list; reports are kept in the order of the list.
 #include "lint.h"
 
 #include <fmt/format.h>

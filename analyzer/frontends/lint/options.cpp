@@ -1,3 +1,4 @@
+// CLI11 reads the words; what it cannot say well is checked here.
 #include "options.h"
 
 #include <CLI/CLI.hpp>

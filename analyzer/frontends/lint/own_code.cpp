@@ -1,3 +1,4 @@
+// A file is a project's own when it lies below its folder and not in a vendored one.
 #include "own_code.h"
 
 #include <filesystem>

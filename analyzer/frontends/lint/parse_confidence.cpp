@@ -1,3 +1,4 @@
+// Counts statements and those with an error in them.
 #include "parse_confidence.h"
 
 #include "clang/AST/RecursiveASTVisitor.h"

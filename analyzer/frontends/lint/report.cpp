@@ -1,3 +1,4 @@
+// Findings through the shared writers; what only lint knows beside them.
 #include "report.h"
 
 #include <fmt/format.h>

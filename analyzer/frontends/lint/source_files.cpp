@@ -1,3 +1,4 @@
+// Files by their endings, projects by their markers.
 #include "source_files.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Looks where wheels, virtual environments and libtorch archives put the headers.
 #include "torch_location.h"
 
 #include <cstdlib>

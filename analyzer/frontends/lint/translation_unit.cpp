@@ -1,3 +1,4 @@
+// Runs clang on one file and keeps what its own declarations gave.
 #include "translation_unit.h"
 
 #include <algorithm>
