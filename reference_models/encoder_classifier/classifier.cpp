@@ -85,11 +85,9 @@ torch::Tensor EncoderClassifierImpl::forward(const torch::Tensor& input_ids) {
   }
   torch::Tensor pooled = total / torch::maximum(letters, at_least);
 
-  if (fault_ == Fault::kPooled) {
-    pooled = pooled.to(input_ids.device());  // fault: pooled
-  } else {
-    pooled = pooled.to(classifier->weight.device());
-  }
+  // One statement: two that end in the same call would be merged by the optimiser into one line's.
+  const torch::Tensor& beside = fault_ == Fault::kPooled ? input_ids : classifier->weight;
+  pooled = pooled.to(beside.device());  // fault: pooled
   if (fault_ == Fault::kHeadMoved) {
     classifier->to(input_ids.device());  // fault: head-moved
   }

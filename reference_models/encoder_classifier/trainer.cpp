@@ -45,12 +45,9 @@ torch::Tensor Trainer::train_step() {
   optimizer_.zero_grad();
   const torch::Tensor input_ids = batch.input_ids.to(device_of(*model_->shared));
   const torch::Tensor logits = model_->forward(input_ids);
-  torch::Tensor labels;
-  if (fault_ == Fault::kLabels) {
-    labels = batch.labels.to(input_ids.device());  // fault: labels
-  } else {
-    labels = batch.labels.to(logits.device());
-  }
+  // One statement: two that end in the same call would be merged by the optimiser into one line's.
+  const torch::Tensor& beside = fault_ == Fault::kLabels ? input_ids : logits;
+  const torch::Tensor labels = batch.labels.to(beside.device());  // fault: labels
   const torch::Tensor loss = torch::binary_cross_entropy_with_logits(logits, labels);
   loss.backward();
   optimizer_.step();
