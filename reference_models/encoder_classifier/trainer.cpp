@@ -1,27 +1,15 @@
 // A training step, evaluation, and how both meet a checkpoint.
 #include "trainer.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
+#include <string_view>
 #include <utility>
 
 #include "common/dispatch.h"
-#include "common/usage_error.h"
+#include "common/optimisation.h"
 
 namespace models {
-namespace {
-
-std::vector<torch::Tensor> trained_parameters(const EncoderClassifier& model) {
-  std::vector<torch::Tensor> trained;
-  for (const torch::Tensor& parameter : model->parameters()) {
-    if (parameter.requires_grad()) trained.push_back(parameter);
-  }
-  return trained;
-}
-
-}  // namespace
 
 Trainer::Trainer(EncoderClassifier model, const RunConfig& config, std::vector<Sequence> sequences,
                  Fault fault)
@@ -29,7 +17,7 @@ Trainer::Trainer(EncoderClassifier model, const RunConfig& config, std::vector<S
       config_(config),
       sequences_(std::move(sequences)),
       fault_(fault),
-      optimizer_(trained_parameters(model_), torch::optim::AdamWOptions(config.learning_rate)) {}
+      optimizer_(trained_parameters(*model_), torch::optim::AdamWOptions(config.learning_rate)) {}
 
 std::int64_t Trainer::steps_per_epoch() const {
   const auto rows = static_cast<std::int64_t>(sequences_.size());
@@ -38,7 +26,7 @@ std::int64_t Trainer::steps_per_epoch() const {
 
 torch::Tensor Trainer::train_step() {
   const Batch batch = next_batch();
-  set_learning_rate();
+  set_learning_rate(optimizer_, config_.learning_rate, step_, config_.warmup_steps);
   torch::manual_seed(config_.seed * 1'000'003 + static_cast<std::uint64_t>(step_));  // dropout
 
   model_->train();
@@ -68,14 +56,6 @@ Batch Trainer::next_batch() {
   return make_batch(sequences_, order_, begin, end);
 }
 
-void Trainer::set_learning_rate() {
-  // Linear warm-up, then constant: a schedule that falls would have to know how long a run will be.
-  const double warm = static_cast<double>(step_ + 1) / static_cast<double>(config_.warmup_steps);
-  for (auto& group : optimizer_.param_groups()) {
-    group.options().set_lr(config_.learning_rate * std::min(1.0, warm));
-  }
-}
-
 SavedRun Trainer::save() const {
   return {to_json(config_), step_, weights_of(*model_), moments_of(*model_, optimizer_)};
 }
@@ -87,18 +67,8 @@ void Trainer::resume(const SavedRun& run) {
 }
 
 void load_weights(EncoderClassifier& model, const Weights& weights) {
-  const torch::NoGradGuard no_grad;
-  for (auto& parameter : model->named_parameters()) {
-    const std::string& name = parameter.key();
-    const auto weight = weights.find(name);
-    const bool is_adapter = name.find(".lora_") != std::string::npos;
-    if (weight == weights.end() && is_adapter) continue;
-    if (weight == weights.end() || weight->second.sizes() != parameter.value().sizes()) {
-      throw UsageError(
-          fmt::format("the checkpoint has no '{}' of the shape that the model has", name));
-    }
-    parameter.value().copy_(weight->second);
-  }
+  copy_weights(*model, weights,
+               [](std::string_view name) { return name.find(".lora_") != std::string_view::npos; });
 }
 
 Evaluation evaluate(EncoderClassifier& model, const std::vector<Sequence>& sequences) {
