@@ -24,6 +24,7 @@ LEGAL = {
     "where with a CPU number": lambda d: torch.where(MASK.to(d), torch.arange(4.0, device=d), torch.tensor(9.0)),
     "lerp with a CPU weight": lambda d: torch.lerp(torch.zeros(3, device=d), torch.ones(3, device=d), torch.tensor(0.5)),
     "foreach by a CPU number": lambda d: torch._foreach_mul([torch.ones(3, device=d)], torch.tensor(2.0))[0],
+    "a kernel compiled at run time": lambda d: torch.special.zeta(torch.tensor(2.0), torch.ones(3, device=d)),
     "copy from the CPU": lambda d: torch.zeros(3, device=d).copy_(torch.arange(3.0)),
 }
 

@@ -74,6 +74,12 @@ const ErrorText* find_text(CUresult code) {
   return found == std::end(kErrorTexts) ? nullptr : found;
 }
 
+// For what a kernel that is compiled at run time needs: done in a probe, which does nothing, alone.
+CUresult probed_only(const char* name) {
+  return devsan::sim::probing() ? CUDA_SUCCESS
+                                : static_cast<CUresult>(devsan::sim::not_supported(name));
+}
+
 }  // namespace
 
 DEVSAN_DRIVER_API CUresult cuInit(unsigned) {
@@ -236,6 +242,31 @@ DEVSAN_DRIVER_API CUresult cuMemUnmap(CUdeviceptr address, size_t bytes) {
 // Mapped memory can be touched by every device from the start.
 DEVSAN_DRIVER_API CUresult cuMemSetAccess(CUdeviceptr, size_t, const CUmemAccessDesc*, size_t) {
   return CUDA_SUCCESS;
+}
+
+DEVSAN_DRIVER_API CUresult cuModuleLoadData(CUmodule* module, const void*) {
+  *module = nullptr;
+  return probed_only("cuModuleLoadData");
+}
+
+DEVSAN_DRIVER_API CUresult cuModuleGetFunction(CUfunction* function, CUmodule, const char*) {
+  *function = nullptr;
+  return probed_only("cuModuleGetFunction");
+}
+
+DEVSAN_DRIVER_API CUresult cuModuleUnload(CUmodule) {
+  return probed_only("cuModuleUnload");
+}
+
+DEVSAN_DRIVER_API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction, int,
+                                                                       size_t) {
+  *blocks = 1;
+  return probed_only("cuOccupancyMaxActiveBlocksPerMultiprocessor");
+}
+
+DEVSAN_DRIVER_API CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned,
+                                          unsigned, unsigned, unsigned, CUstream, void**, void**) {
+  return probed_only("cuLaunchKernel");
 }
 
 // By name, among the functions of this library; versions are tried as the headers name them.
