@@ -36,9 +36,9 @@ class OriginTable {
   std::size_t size();
 
  private:
-  // How many expired entries a shard may hold, or half as many as live ones. Few: an entry keeps the freed
-  // storage's StorageImpl, and small blocks that stay between freed tensors make malloc return memory to
-  // the system and fetch it again at every step.
+  // How many expired entries a shard may hold, or half as many as live ones. Few: an entry keeps
+  // the freed storage's StorageImpl, and small blocks that stay between freed tensors make malloc
+  // return memory to the system and fetch it again at every step.
   static constexpr std::size_t kSlack = 32;
 
   struct Entry {
