@@ -106,6 +106,21 @@ std::map<std::string, Moments> moments_of(const torch::nn::Module& model,
   return moments;
 }
 
+void copy_weights(const torch::nn::Module& model, const Weights& weights,
+                  const std::function<bool(std::string_view)>& may_be_missing) {
+  const torch::NoGradGuard no_grad;
+  for (auto& parameter : model.named_parameters()) {
+    const std::string& name = parameter.key();
+    const auto weight = weights.find(name);
+    if (weight == weights.end() && may_be_missing(name)) continue;
+    if (weight == weights.end() || weight->second.sizes() != parameter.value().sizes()) {
+      throw UsageError(
+          fmt::format("the checkpoint has no '{}' of the shape that the model has", name));
+    }
+    parameter.value().copy_(weight->second);
+  }
+}
+
 void restore_moments(const torch::nn::Module& model, const std::map<std::string, Moments>& moments,
                      torch::optim::AdamW& optimizer) {
   for (const auto& parameter : model.named_parameters()) {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -42,6 +43,12 @@ SavedRun read_run(const std::filesystem::path& path, std::string_view program, i
 Weights weights_of(const torch::nn::Module& model);
 std::map<std::string, Moments> moments_of(const torch::nn::Module& model,
                                           const torch::optim::AdamW& optimizer);
+
+// Copies weights by name into the parameters, wherever those are. A parameter for whose name
+// `may_be_missing` is true keeps its value where there is no weight for it. Throws UsageError when
+// any other parameter is missing or has another shape.
+void copy_weights(const torch::nn::Module& model, const Weights& weights,
+                  const std::function<bool(std::string_view)>& may_be_missing);
 
 // Gives an optimizer of a model's parameters what another one knew of them.
 void restore_moments(const torch::nn::Module& model, const std::map<std::string, Moments>& moments,

@@ -5,7 +5,6 @@
 #include <torch/cuda.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -18,6 +17,7 @@
 #include "common/files.h"
 #include "common/progress_bar.h"
 #include "common/saved_run.h"
+#include "common/step_clock.h"
 #include "common/usage_error.h"
 #include "options.h"
 #include "trainer.h"
@@ -55,33 +55,6 @@ void print_model(const EncoderClassifier& model, const DeviceMap& placement) {
                placement.device_for(part.name).str());
   }
 }
-
-// The time of each step, kernels included: they run on after the call that starts them returns.
-class StepClock {
- public:
-  explicit StepClock(const DeviceMap& placement) : placement_(placement) {}
-
-  void start() { start_ = std::chrono::steady_clock::now(); }
-  void stop() {
-    for (const auto& [name, device] : placement_.entries()) {
-      if (device.is_cuda()) torch::cuda::synchronize(device.index());
-    }
-    milliseconds_.push_back(
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_)
-            .count());
-  }
-  void print_median() {
-    const auto middle =
-        milliseconds_.begin() + static_cast<std::ptrdiff_t>(milliseconds_.size() / 2);
-    std::nth_element(milliseconds_.begin(), middle, milliseconds_.end());
-    fmt::print("median step: {:.3f} ms of {} steps\n", *middle, milliseconds_.size());
-  }
-
- private:
-  const DeviceMap& placement_;
-  std::chrono::steady_clock::time_point start_;
-  std::vector<double> milliseconds_;
-};
 
 // Trains up to step `last` and returns the mean of the steps' losses. `clock` may be null.
 double train_until(Trainer& trainer, std::int64_t last, StepClock* clock) {
@@ -182,7 +155,9 @@ void run(const Options& options) {
     fmt::print("from step {} of {}: held-out loss {:.4f}  accuracy {:.4f}\n", resumed->run.step,
                options.resume.string(), start.loss, start.accuracy);
   }
-  StepClock clock(placement);
+  std::vector<torch::Device> devices;
+  for (const auto& [name, device] : placement.entries()) devices.push_back(device);
+  StepClock clock(devices);
   train(options, trainer, model, split.held_out, options.report_step_time ? &clock : nullptr);
 }
 

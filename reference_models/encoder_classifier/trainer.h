@@ -34,7 +34,6 @@ class Trainer {
 
  private:
   Batch next_batch();
-  void set_learning_rate();
 
   EncoderClassifier model_;
   RunConfig config_;

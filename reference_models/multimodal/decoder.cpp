@@ -71,12 +71,9 @@ CrossAttentionImpl::CrossAttentionImpl(const IdeficsConfig& config, Fault fault)
     q_layer_norm = register_module("q_layer_norm", RMSNorm(head_width, config.norm_epsilon));
     k_layer_norm = register_module("k_layer_norm", RMSNorm(head_width, config.norm_epsilon));
   }
-  const torch::Tensor scale = torch::full({1}, 1.0 / std::sqrt(static_cast<double>(head_width)));
-  if (fault == Fault::kBuffer) {
-    scale_ = scale;  // fault: buffer
-  } else {
-    scale_ = register_buffer("scale", scale);
-  }
+  const double scale = 1.0 / std::sqrt(static_cast<double>(head_width));
+  scale_ = torch::full({1}, scale);  // fault: buffer
+  if (fault != Fault::kBuffer) register_buffer("scale", scale_);
 }
 
 torch::Tensor CrossAttentionImpl::forward(const torch::Tensor& hidden, const ImageContext& image) {

@@ -1,9 +1,7 @@
 // What learns in which stage.
 #include "model.h"
 
-#include <fmt/format.h>
-
-#include "common/usage_error.h"
+#include <string_view>
 
 namespace models::multimodal {
 namespace {
@@ -35,15 +33,7 @@ torch::Tensor ModelImpl::forward(const Batch& batch) {
 }
 
 void ModelImpl::load(const Weights& weights) {
-  const torch::NoGradGuard no_grad;
-  for (auto& parameter : named_parameters()) {
-    const auto weight = weights.find(parameter.key());
-    if (weight == weights.end() || weight->second.sizes() != parameter.value().sizes()) {
-      throw UsageError(fmt::format("the checkpoint has no '{}' of the shape that the model has",
-                                   parameter.key()));
-    }
-    parameter.value().copy_(weight->second);
-  }
+  copy_weights(*this, weights, [](std::string_view) { return false; });
 }
 
 }  // namespace models::multimodal

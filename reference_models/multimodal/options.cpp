@@ -77,7 +77,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
       ->capture_default_str()
       ->check(one_of({"pretrain", "icv", "both"}));
   app.add_option("--epochs", options.epochs,
-                 "Epochs of each stage in all, those before --resume counted (default: 16)")
+                 "Epochs of each stage in all, those before --resume counted (default: 12)")
       ->type_name("N")
       ->check(whole_number(1, kMany));
   app.add_option("--steps", options.steps, "Stop each stage after so many steps of this run")

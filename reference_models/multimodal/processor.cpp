@@ -5,6 +5,8 @@
 
 namespace models::multimodal {
 
+using torch::Device;
+
 std::vector<Example> all_examples(std::size_t digits) {
   std::vector<Example> examples;
   for (std::size_t digit = 0; digit < digits; ++digit) {
@@ -55,24 +57,22 @@ Batch make_batch(const std::vector<Digit>& digits, const std::vector<Example>& e
   return {{ids, is_token, pixels, sees_image}, tasks, labels};
 }
 
-Batch process(const Batch& batch, torch::Device device, Fault fault) {
-  Batch moved;
-  if (fault == Fault::kTokensLiteral) {
-    moved.inputs.input_ids = batch.inputs.input_ids.to("cuda:0");  // fault: tokens-literal
-  } else {
-    moved.inputs.input_ids = batch.inputs.input_ids.to(device);
-  }
+Batch process(const Batch& batch, Device device, Fault fault) {
+  const IdeficsInputs& made = batch.inputs;
+  IdeficsInputs moved;
+  // One statement: two that end in the same call would be merged by the optimiser into one line's.
+  const bool literal = fault == Fault::kTokensLiteral;
+  moved.input_ids =
+      made.input_ids.to(literal ? Device("cuda:0") : device);  // fault: tokens-literal
   if (fault == Fault::kCpuPixels) {
-    moved.inputs.pixel_values = batch.inputs.pixel_values;  // fault: cpu-pixels
+    moved.pixel_values = made.pixel_values;  // fault: cpu-pixels
   } else {
     // As in Idefics, where the tokens are.
-    moved.inputs.pixel_values = batch.inputs.pixel_values.to(moved.inputs.input_ids.device());
+    moved.pixel_values = made.pixel_values.to(moved.input_ids.device());
   }
-  moved.inputs.attention_mask = batch.inputs.attention_mask.to(device);
-  moved.inputs.image_attention_mask = batch.inputs.image_attention_mask.to(device);
-  moved.task = batch.task.to(device);
-  moved.labels = batch.labels.to(device);
-  return moved;
+  moved.attention_mask = made.attention_mask.to(device);
+  moved.image_attention_mask = made.image_attention_mask.to(device);
+  return {moved, batch.task.to(device), batch.labels.to(device)};
 }
 
 }  // namespace models::multimodal

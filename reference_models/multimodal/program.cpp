@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <optional>
@@ -12,6 +11,7 @@
 
 #include "common/files.h"
 #include "common/progress_bar.h"
+#include "common/step_clock.h"
 #include "common/usage_error.h"
 #include "options.h"
 #include "spawn.h"
@@ -74,18 +74,16 @@ void print_run(const Plan& plan, const Rank& rank, const Model& model) {
   fmt::print("model: {} parameters\n", parameters);
 }
 
-// Steps until `last`; the mean loss of all ranks' examples.
-double train_until(Trainer& trainer, std::int64_t last, const Rank& rank,
-                   std::vector<double>& milliseconds) {
-  using Clock = std::chrono::steady_clock;
+// Steps until `last`; the mean loss of all ranks' examples. `clock` may be null.
+double train_until(Trainer& trainer, std::int64_t last, const Rank& rank, StepClock* clock) {
   const std::int64_t first = trainer.step();
   std::optional<ProgressBar> bar;
   if (rank.launch.is_first()) bar.emplace(last - first);
   torch::Tensor total;
   while (trainer.step() < last) {
-    const auto start = Clock::now();
+    if (clock) clock->start();
     const torch::Tensor loss = trainer.train_step();
-    milliseconds.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
+    if (clock) clock->stop();
     total = total.defined() ? total + loss : loss;
     if (bar) bar->show(trainer.step() - first);
   }
@@ -93,14 +91,8 @@ double train_until(Trainer& trainer, std::int64_t last, const Rank& rank,
   return total.item<double>() / static_cast<double>(last - first);
 }
 
-void print_step_time(std::vector<double> milliseconds) {
-  const auto middle = milliseconds.begin() + static_cast<std::ptrdiff_t>(milliseconds.size() / 2);
-  std::nth_element(milliseconds.begin(), middle, milliseconds.end());
-  fmt::print("median step: {:.3f} ms of {} steps\n", *middle, milliseconds.size());
-}
-
 void run_stage(const Plan& plan, Stage stage, Model& model, const Rank& rank) {
-  constexpr std::int64_t kDefaultEpochs = 16;
+  constexpr std::int64_t kDefaultEpochs = 12;
   const bool is_first = rank.launch.is_first();
   RunConfig config = plan.config;
   config.stage = stage;
@@ -112,7 +104,8 @@ void run_stage(const Plan& plan, Stage stage, Model& model, const Rank& rank) {
   const std::int64_t steps_per_epoch = trainer.steps_per_epoch();
   std::int64_t last_step = epochs * steps_per_epoch;
   if (plan.options.steps) last_step = std::min(last_step, trainer.step() + *plan.options.steps);
-  std::vector<double> milliseconds;
+  StepClock step_clock({rank.device});
+  StepClock* clock = plan.options.report_step_time ? &step_clock : nullptr;
   Accuracy accuracy{};
   if (trainer.step() >= last_step) {
     accuracy = evaluate(model, stage, plan.split.held_out, rank, plan.options.fault);
@@ -120,7 +113,7 @@ void run_stage(const Plan& plan, Stage stage, Model& model, const Rank& rank) {
   while (trainer.step() < last_step) {
     const std::int64_t epoch = trainer.step() / steps_per_epoch + 1;
     const std::int64_t epoch_end = std::min(last_step, epoch * steps_per_epoch);
-    const double loss = train_until(trainer, epoch_end, rank, milliseconds);
+    const double loss = train_until(trainer, epoch_end, rank, clock);
     accuracy = evaluate(model, stage, plan.split.held_out, rank, plan.options.fault);
     if (!is_first) continue;
     fmt::print("{} epoch {}/{} step {}: train loss {:.4f}  which digit {:.4f}  is it even {:.4f}\n",
@@ -132,7 +125,7 @@ void run_stage(const Plan& plan, Stage stage, Model& model, const Rank& rank) {
   }
   if (!is_first) return;
   fmt::print("{}: held-out answer accuracy {:.4f}\n", name_of(stage), accuracy.overall);
-  if (plan.options.report_step_time && !milliseconds.empty()) print_step_time(milliseconds);
+  if (clock) clock->print_median();
 }
 
 void run_rank(const Plan& plan) {

@@ -7,25 +7,18 @@
 #include <utility>
 
 #include "common/dispatch.h"
+#include "common/optimisation.h"
 #include "common/shuffled.h"
 #include "common/usage_error.h"
 
 namespace models::multimodal {
 namespace {
 
-constexpr double kWarmupSteps = 50;
+constexpr std::int64_t kWarmupSteps = 50;
 constexpr std::int64_t kTokensOfAnswer = 2;  // the answer and <eos>
 
 double learning_rate(Stage stage) {
   return stage == Stage::kPretrain ? 2e-3 : 1e-2;
-}
-
-std::vector<torch::Tensor> trained_parameters(const Model& model) {
-  std::vector<torch::Tensor> trained;
-  for (const torch::Tensor& parameter : model->parameters()) {
-    if (parameter.requires_grad()) trained.push_back(parameter);
-  }
-  return trained;
 }
 
 // Where the inputs go. Afterwards the model is on the rank's device, as a framework that wraps a
@@ -64,7 +57,7 @@ Trainer::Trainer(Model model, const RunConfig& config, const std::vector<Digit>&
       fault_(fault),
       input_device_(place(model_, rank.device, fault)),
       examples_(all_examples(digits.size())),
-      optimizer_(trained_parameters(model_),
+      optimizer_(trained_parameters(*model_),
                  torch::optim::AdamWOptions(learning_rate(config.stage))),
       data_parallel_(*model_, rank.group) {
   check_batch(config, digits.size(), rank.launch.world_size);
@@ -82,7 +75,7 @@ torch::Tensor Trainer::train_step() {
   const bool in_words = config_.stage == Stage::kPretrain;
   const Batch batch = process(make_batch(digits_, examples, in_words), input_device_, fault_);
 
-  set_learning_rate();
+  set_learning_rate(optimizer_, learning_rate(config_.stage), step_, kWarmupSteps);
   model_->train();
   optimizer_.zero_grad();
   data_parallel_.before_forward();
@@ -108,14 +101,6 @@ Slice Trainer::next_batch() {
   return multimodal::part_of({0, examples_.size()},
                              static_cast<std::size_t>(step_ % steps_per_epoch()),
                              static_cast<std::size_t>(steps_per_epoch()));
-}
-
-void Trainer::set_learning_rate() {
-  // Linear warm-up, then constant: a schedule that falls would have to know how long a run will be.
-  const double warm = static_cast<double>(step_ + 1) / kWarmupSteps;
-  for (auto& group : optimizer_.param_groups()) {
-    group.options().set_lr(learning_rate(config_.stage) * std::min(1.0, warm));
-  }
 }
 
 SavedRun Trainer::save() const {

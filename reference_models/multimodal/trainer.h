@@ -59,7 +59,6 @@ class Trainer {
 
  private:
   Slice next_batch();
-  void set_learning_rate();
 
   Model model_;
   RunConfig config_;

@@ -13,8 +13,8 @@ TOLERANCE = 1e-5
 
 SHAPE = dict(vocab_size=40, additional_vocab_size=0, hidden_size=32, intermediate_size=48, num_hidden_layers=3,
              num_attention_heads=4, cross_layer_interval=1, use_resampler=False, pad_token_id=0,
-             freeze_text_layers=False, freeze_vision_layers=False, alpha_initializer="normal",
-             alphas_initializer_range=0.5, initializer_range=0.2,
+             freeze_text_layers=False, freeze_vision_layers=False, alpha_initializer="ones",
+             initializer_range=0.2,
              vision_config=dict(embed_dim=24, image_size=12, patch_size=4, num_channels=3, num_hidden_layers=2,
                                 num_attention_heads=3, intermediate_size=40))
 VARIANTS = {

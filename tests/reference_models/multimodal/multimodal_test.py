@@ -1,5 +1,6 @@
 """The program multimodal as users type it: help, wrong use, ranks of its own and torchrun's, training, faults' terms."""
 import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -98,7 +99,7 @@ def test_data_that_is_broken_is_said_once_for_all_ranks(tmp_path):
 
 
 def test_loss_falls_over_two_ranks(small):
-    result = multimodal("--spawn", "2", "--stage", "pretrain", "--epochs", "3", *small)
+    result = multimodal("--spawn", "2", "--stage", "pretrain", "--epochs", "6", *small)
     assert result.returncode == 0, result.stderr
     assert "ranks: 2, gloo, the first on cpu" in result.stdout
     first, *_, last = losses(result.stdout)
@@ -133,7 +134,7 @@ def test_python_reads_the_checkpoint(small, tmp_path):
     import torch
     checkpoint = tmp_path / "run.pt"
     multimodal("--steps", "1", "--stage", "pretrain", "--checkpoint", checkpoint, *small)
-    run_ = torch.load(checkpoint)
+    run_ = torch.load(checkpoint, weights_only=False)  # TorchScript's pickles name a function of its own
     assert run_["step"] == 1
     assert run_["weights"]["lmm.model.vision_model.embeddings.patch_embedding.weight"].shape == (32, 1, 2, 2)
 
@@ -152,9 +153,10 @@ def start(*arguments):
 
 def ranks_of(process, count):
     """The ranks that a running program has started."""
+    children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        found = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True).stdout.split()
+        found = children.read_text().split()
         if len(found) == count:
             return [int(pid) for pid in found]
         time.sleep(0.05)
@@ -163,10 +165,10 @@ def ranks_of(process, count):
 
 def is_running(pid):
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
+        state = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
         return False
-    return True
+    return state != "Z"
 
 
 @pytest.fixture

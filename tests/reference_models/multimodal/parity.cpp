@@ -14,11 +14,10 @@
 #include "common/safetensors.h"
 #include "common/usage_error.h"
 #include "multimodal/idefics.h"
+#include "parity.h"
 
 namespace models::multimodal {
 namespace {
-
-using Tensors = std::map<std::string, torch::Tensor>;
 
 IdeficsConfig read_config(const char* path) {
   std::ifstream file(path);
@@ -46,22 +45,9 @@ IdeficsConfig read_config(const char* path) {
   return config;
 }
 
-// Every parameter must be in the file, and everything in the file must be a parameter.
-void load(Idefics& model, Tensors weights) {
-  const torch::NoGradGuard no_grad;
-  for (auto& parameter : model->named_parameters()) {
-    auto weight = weights.extract(parameter.key());
-    if (weight.empty() || weight.mapped().sizes() != parameter.value().sizes()) {
-      throw UsageError("no weight of this name and shape: " + parameter.key());
-    }
-    parameter.value().copy_(weight.mapped());
-  }
-  if (!weights.empty()) throw UsageError("not a parameter: " + weights.begin()->first);
-}
-
 void run(char** argv) {
   Idefics model(read_config(argv[1]));
-  load(model, read_safetensors(argv[2]));
+  load_exactly(*model, read_safetensors(argv[2]));
   const Tensors inputs = read_safetensors(argv[3]);
   const torch::Tensor labels = inputs.at("labels");
 
@@ -73,11 +59,7 @@ void run(char** argv) {
   loss.backward();
 
   Tensors outputs{{"logits", logits}, {"loss", loss}};
-  for (const auto& parameter : model->named_parameters()) {
-    if (parameter.value().grad().defined()) {
-      outputs.emplace("gradient." + parameter.key(), parameter.value().grad());
-    }
-  }
+  add_gradients(*model, outputs);
   write_safetensors(argv[4], outputs);
 }
 
