@@ -88,9 +88,9 @@ class Policy {
       return Fault::kLosesIndex;
     }
     // Who asks whether there is a GPU, or is told by a flag, and takes no tensor, sets a program
-    // up.
-    const bool sets_up =
-        kind != CodeKind::kModule && (use.function == nullptr || !takes_tensor(*use.function));
+    // up. That there is one does not make it number 0, which only a program may decide.
+    const bool sets_up = kind != CodeKind::kModule && is_index_less(use) &&
+                         (use.function == nullptr || !takes_tensor(*use.function));
     if (is_chosen(use) && (sets_up || kind == CodeKind::kSetUp)) return Fault::kNone;
     if (!is_index_less(use)) return Fault::kIndexed;
     if (current_device_is_set) return Fault::kNone;

@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(
         "torch::Device pick() { return torch::cuda::is_available() ? torch::kCUDA : torch::kCPU; }",
         "torch::Device pick(bool gpu) { return gpu ? torch::kCUDA : torch::kCPU; }",
         "torch::Device pick() { if (torch::cuda::device_count() > 0) return "
-        "torch::Device(torch::kCUDA, 0); return torch::kCPU; }",
+        "torch::Device(torch::kCUDA); return torch::kCPU; }",
         // a program's own set-up
         "int main() { torch::Device d(\"cuda:0\"); }",
         "torch::Device device() { return torch::Device(\"cuda:0\"); } int main() { device(); }"));

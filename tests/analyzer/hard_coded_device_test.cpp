@@ -95,6 +95,9 @@ INSTANTIATE_TEST_SUITE_P(
         "torch::Device(torch::kCPU); }",
         "int main() { torch::Tensor x; torch::zeros({2}, x.is_cuda() ? torch::kCUDA : "
         "torch::kCPU); }",
+        // asking whether there is a GPU does not make it number 0
+        "torch::Device pick() { if (torch::cuda::is_available()) return "
+        "torch::Device(torch::kCUDA, 0); return torch::kCPU; }",
         // in a module, asking the machine does not make it right
         "struct M : torch::nn::Module { void f() { torch::zeros({2}, torch::cuda::is_available() ? "
         "torch::kCUDA : torch::kCPU); } };",

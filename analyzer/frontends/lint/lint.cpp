@@ -156,8 +156,8 @@ std::vector<Finding> gather(std::vector<UnitReport>& units) {
     std::move(unit.findings.begin(), unit.findings.end(), std::back_inserter(findings));
     unit.findings.clear();
   }
-  std::stable_sort(findings.begin(), findings.end(),
-                   [](const Finding& a, const Finding& b) { return order_of(a) < order_of(b); });
+  std::sort(findings.begin(), findings.end(),
+            [](const Finding& a, const Finding& b) { return order_of(a) < order_of(b); });
   const auto same = [](const Finding& a, const Finding& b) { return order_of(a) == order_of(b); };
   findings.erase(std::unique(findings.begin(), findings.end(), same), findings.end());
   return findings;
