@@ -41,6 +41,19 @@ bool is_named_configuration(const clang::CXXRecordDecl& record) {
   return false;
 }
 
+// Is handed the program's own parsed options, and no tensor: it turns choices into objects.
+// LibTorch's classes of options (TensorOptions, LinearOptions) describe one object and tell
+// nothing.
+bool takes_configuration(const clang::FunctionDecl& function) {
+  if (takes_tensor(function)) return false;
+  for (const clang::ParmVarDecl* parameter : function.parameters()) {
+    const clang::CXXRecordDecl* record = record_of(parameter->getType());
+    if (record != nullptr && is_named_configuration(*record) && !is_of_libtorch(*record))
+      return true;
+  }
+  return false;
+}
+
 // A member of a struct that is nothing but data: its initialiser is a default to be overwritten.
 bool is_plain_field(const clang::Decl* declaration) {
   const auto* field = llvm::dyn_cast<clang::FieldDecl>(declaration);
@@ -123,7 +136,7 @@ CodeKind CodeKinds::of(llvm::ArrayRef<const clang::Decl*> enclosing,
     }
     set_up |= is_plain_field(declaration);
     if (const auto* function = llvm::dyn_cast<clang::FunctionDecl>(declaration)) {
-      set_up |= takes_command_line(*function);
+      set_up |= takes_command_line(*function) || takes_configuration(*function);
       computes |= takes_tensor(*function);
     }
   }

@@ -68,6 +68,16 @@ bool is_device_guard(clang::QualType type) {
       .Default(false);
 }
 
+bool is_of_libtorch(const clang::Decl& declaration) {
+  const clang::DeclContext* outermost = nullptr;
+  for (const clang::DeclContext* context = declaration.getDeclContext();
+       context != nullptr && !context->isTranslationUnit(); context = context->getParent()) {
+    outermost = context;
+  }
+  const llvm::StringRef name = plain_name(llvm::dyn_cast_or_null<clang::NamespaceDecl>(outermost));
+  return name == "torch" || name == "at" || name == "c10";
+}
+
 bool derives_from(const clang::CXXRecordDecl* record, llvm::StringRef space, llvm::StringRef name) {
   if (record == nullptr) return false;
   if (is_named(record, space, name)) return true;

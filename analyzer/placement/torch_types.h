@@ -29,6 +29,9 @@ bool takes_tensor(const clang::FunctionDecl& function);  // as a parameter
 // A class that makes later CUDA work happen on a device it was given: CUDAGuard and its kin.
 bool is_device_guard(clang::QualType type);
 
+// Declared in one of LibTorch's namespaces, at any depth.
+bool is_of_libtorch(const clang::Decl& declaration);
+
 // Derives from `space::name` (or is it). Asks bases of complete classes only; dependent ones are
 // no.
 bool derives_from(const clang::CXXRecordDecl* record, llvm::StringRef space, llvm::StringRef name);

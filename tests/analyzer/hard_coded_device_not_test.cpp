@@ -60,6 +60,8 @@ INSTANTIATE_TEST_SUITE_P(
         "struct Settings { torch::Device device = torch::kCUDA; int epochs = 1; };",
         "struct TrainOptions { torch::Device device_; TrainOptions() : device_(torch::kCUDA) {} };",
         "void parse(int argc, char** argv) { torch::Device d(\"cuda:0\"); }",
+        "struct Options { bool gpu; }; torch::Device pick(const Options& o) { return o.gpu ? "
+        "torch::Device(\"cuda:0\") : torch::Device(\"cpu\"); }",
         // asking the machine, or a flag
         "int main() { torch::Device d(torch::cuda::is_available() ? torch::kCUDA : torch::kCPU); }",
         "int main() { torch::Device d = torch::kCPU; if (torch::cuda::is_available()) d = "

@@ -95,6 +95,8 @@ INSTANTIATE_TEST_SUITE_P(
         "torch::Device(torch::kCPU); }",
         "int main() { torch::Tensor x; torch::zeros({2}, x.is_cuda() ? torch::kCUDA : "
         "torch::kCPU); }",
+        // LibTorch's own options are no program's settings
+        "torch::Device pick(torch::TensorOptions o) { return torch::Device(torch::kCUDA, 0); }",
         // asking whether there is a GPU does not make it number 0
         "torch::Device pick() { if (torch::cuda::is_available()) return "
         "torch::Device(torch::kCUDA, 0); return torch::kCPU; }",
