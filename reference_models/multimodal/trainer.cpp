@@ -18,7 +18,7 @@ constexpr std::int64_t kWarmupSteps = 50;
 constexpr std::int64_t kTokensOfAnswer = 2;  // the answer and <eos>
 
 double learning_rate(Stage stage) {
-  return stage == Stage::kPretrain ? 2e-3 : 1e-2;
+  return stage == Stage::kPretrain ? 2e-3 : 4e-3;
 }
 
 // Where the inputs go. Afterwards the model is on the rank's device, as a framework that wraps a
