@@ -32,7 +32,7 @@ torch::Tensor ModelImpl::forward(const Batch& batch) {
   return lmm->forward(batch.inputs, vectors);
 }
 
-void ModelImpl::load(const Weights& weights) {
+void ModelImpl::load_weights(const Weights& weights) {
   copy_weights(*this, weights, [](std::string_view) { return false; });
 }
 

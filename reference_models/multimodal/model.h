@@ -27,7 +27,7 @@ class ModelImpl : public torch::nn::Module {
 
   // Copies weights by name into the parameters, wherever those are. Throws UsageError when one is
   // missing or has another shape.
-  void load(const Weights& weights);
+  void load_weights(const Weights& weights);
 
   Idefics lmm{nullptr};
   IcvEncoder icv_encoder{nullptr};

@@ -134,7 +134,7 @@ void run_rank(const Plan& plan) {
 
   torch::manual_seed(plan.config.seed);
   Model model(idefics_config(plan.config), plan.options.fault);
-  if (plan.resumed) model->load(plan.resumed->weights);
+  if (plan.resumed) model->load_weights(plan.resumed->weights);
   if (plan.launch.is_first()) print_run(plan, rank, model);
   for (const Stage stage : plan.options.stages) {
     const bool is_behind = plan.resumed && plan.resumed_config->stage > stage;

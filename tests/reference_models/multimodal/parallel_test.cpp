@@ -151,7 +151,7 @@ TEST_P(StageTest, AResumedRunGoesOnAsIfItHadNotStopped) {
     const SavedRun saved = trainer.save();
     trainer.train_step();
 
-    resumed->load(saved.weights);
+    resumed->load_weights(saved.weights);
     Trainer other(resumed, config, digits, rank);
     other.resume(saved);
     EXPECT_EQ(other.step(), 3);
