@@ -16,9 +16,10 @@ MODEL = SOURCE / "reference_models" / "encoder_classifier"
 # fault: (op, the odd argument, its device, its name in the model)
 FAULTS = {
     "labels": ("aten::binary_cross_entropy_with_logits", "target", "cuda:0", None),
-    "pooled": ("aten::linear", "input", "cuda:0", None),
-    "head-moved": ("aten::linear", "weight", "cuda:0", r"classifier\.weight"),
-    "lora": ("aten::linear", "weight", "cuda:0",
+    # LibTorch's Linear calls addmm(bias, input, weight.t()), and matmul(input, weight.t()) without a bias.
+    "pooled": ("aten::addmm", "mat1", "cuda:0", None),
+    "head-moved": ("aten::addmm", "mat2", "cuda:0", r"classifier\.weight"),
+    "lora": ("aten::matmul", "other", "cuda:0",
              r"encoder\.block\.\d+\.layer\.0\.SelfAttention\.q\.lora_A\.weight"),
     "mask": ("aten::lt", "self", "cpu", None),
     "literal": ("aten::maximum", "other", "cuda:0", None),
