@@ -1,4 +1,5 @@
 """How the tracer behaves in processes: without PyTorch, with another PyTorch, over fork, killed, badly set up."""
+import json
 import os
 import shutil
 import subprocess
@@ -19,9 +20,11 @@ def test_python_without_pytorch_is_left_alone(tmp_path):
     assert (result.returncode, result.stdout, result.stderr) == (0, "fine\n", "")
 
 
-def test_clean_program_leaves_no_file(tmp_path):
+def test_a_clean_program_leaves_a_report_without_findings(tmp_path):
+    """Which is how the launcher tells a program that was traced from one that was not."""
     python_program("legal-mixes", tmp_path)
-    assert not list((tmp_path / "reports").glob("*"))
+    [report] = (tmp_path / "reports").glob("*")
+    assert json.loads(report.read_text())["findings"] == []
 
 
 def test_another_pytorch_is_refused_in_one_line(tmp_path):

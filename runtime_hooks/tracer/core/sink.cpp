@@ -25,7 +25,10 @@ bool same_cause(const Finding& a, const Finding& b) {
 }  // namespace
 
 Sink::Sink(std::string report_dir, bool only_first)
-    : report_dir_(std::move(report_dir)), only_first_(only_first), process_(getpid()) {}
+    : report_dir_(std::move(report_dir)), only_first_(only_first), process_(getpid()) {
+  // A report without findings says that this process was traced: silence would say nothing.
+  if (!report_dir_.empty()) write_file();
+}
 
 bool Sink::open() {
   std::lock_guard lock(mutex_);
