@@ -49,6 +49,9 @@ Model make_model(const RunConfig& config, std::uint64_t seed) {
 
 // Runs `work` as each of `ranks` ranks, in threads that meet over a store of their own.
 void run_as_ranks(int ranks, const std::function<void(const Rank&)>& work) {
+  // PyTorch's flight recorder is one for the process and fills a map without a lock: it does not
+  // bear ranks that are threads.
+  setenv("TORCH_FR_BUFFER_SIZE", "0", 1);
   c10d::TCPStoreOptions options;
   options.port = 0;
   options.isServer = true;
