@@ -14,7 +14,7 @@ namespace devsan {
 namespace {
 
 constexpr std::size_t kShownFrames = 12;
-constexpr std::size_t kFunctionWidth = 30;
+constexpr std::size_t kFunctionWidth = 48;
 
 struct Paint {
   bool on = false;
