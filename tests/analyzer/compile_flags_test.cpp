@@ -19,15 +19,15 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 FileFlags normalise(const std::vector<std::string>& command) {
-  return normalise_flags(command, "/work", TorchLocation{});
+  return normalise_flags(command, "/source", TorchLocation{});
 }
 
 TEST(NormaliseFlags, KeepsHeadersAndDefinesWithAbsolutePaths) {
   const FileFlags flags =
       normalise({"g++", "-Iinclude", "-I", "../other", "-isystem", "/usr/x", "-DFOO=1", "-D", "BAR",
                  "-UBAZ", "-include", "prefix.h", "-c", "a.cpp", "-o", "a.o"});
-  EXPECT_THAT(flags.rest, ElementsAre("-I", "/work/include", "-I", "/other", "-isystem", "/usr/x",
-                                      "-DFOO=1", "-DBAR", "-UBAZ", "-include", "/work/prefix.h"));
+  EXPECT_THAT(flags.rest, ElementsAre("-I", "/source/include", "-I", "/other", "-isystem", "/usr/x",
+                                      "-DFOO=1", "-DBAR", "-UBAZ", "-include", "/source/prefix.h"));
 }
 
 TEST(NormaliseFlags, WhatOnlyChangesCodeLeavesThePchAlone) {
@@ -139,7 +139,7 @@ TEST_F(CompileCommands, NameTheTorchThatIsUsed) {
   const FileFlags flags =
       normalise({"g++", "-I" + include, "-I" + include + "/torch/csrc/api/include", "-Imine"});
   EXPECT_EQ(flags.torch.include, fs::canonical(include));
-  EXPECT_THAT(flags.rest, ElementsAre("-I", "/work/mine"));
+  EXPECT_THAT(flags.rest, ElementsAre("-I", "/source/mine"));
 }
 
 }  // namespace
