@@ -32,23 +32,6 @@ std::vector<Finding> read_all(const std::vector<std::string>& files) {
   return all;
 }
 
-void write(std::ostream& out, Format format, const std::vector<Finding>& findings) {
-  switch (format) {
-    case Format::kJson:
-      return write_json(out, findings);
-    case Format::kSarif:
-      return write_sarif(out, findings);
-    case Format::kText:
-      for (const Finding& finding : findings) {
-        if (finding.run) {
-          write_run_text(out, finding);
-        } else {
-          write_lint_text(out, {&finding, 1});
-        }
-      }
-  }
-}
-
 }  // namespace
 
 int report(const std::vector<std::string>& arguments) {
@@ -70,11 +53,11 @@ int report(const std::vector<std::string>& arguments) {
   const Format format = output.empty() ? Format::kText : format_of_file(output);
   const std::vector<Finding> findings = read_all(inputs);
   if (output.empty()) {
-    write(std::cout, format, findings);
+    write_report(std::cout, format, findings);
     return 0;
   }
   std::ofstream out(output);
-  write(out, format, findings);
+  write_report(out, format, findings);
   out.close();
   if (!out) throw std::runtime_error(fmt::format("could not write '{}'", output));
   return 0;

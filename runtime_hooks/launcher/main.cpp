@@ -138,17 +138,7 @@ class TemporaryFolder {
 
 void write_report_file(const std::string& path, const std::vector<Finding>& findings) {
   std::ofstream out(path);
-  switch (format_of_file(path)) {
-    case Format::kJson:
-      write_json(out, findings);
-      break;
-    case Format::kSarif:
-      write_sarif(out, findings);
-      break;
-    case Format::kText:
-      for (const Finding& finding : findings) write_run_text(out, finding, {false, true});
-      break;
-  }
+  write_report(out, format_of_file(path), findings, {.color = false, .full_stacks = true});
   out.close();
   if (!out) {
     std::cerr << fmt::format("devsan run: could not write {}: {}\n", path, std::strerror(errno));

@@ -35,6 +35,11 @@ void write_json(std::ostream& out, std::span<const Finding> findings);
 // Files are written relative to the working folder where they lie below it, else as file: URIs.
 void write_sarif(std::ostream& out, std::span<const Finding> findings);
 
+// All findings of a report in one format; as text each in the style of its half, `options` for
+// those of a run.
+void write_report(std::ostream& out, Format format, std::span<const Finding> findings,
+                  const RunTextOptions& options = {});
+
 // Reads what write_json wrote. Throws std::runtime_error with one line that says what is wrong
 // where.
 std::vector<Finding> read_json(std::string_view text);
