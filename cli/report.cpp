@@ -1,13 +1,13 @@
 // `devsan report IN… [-o OUT]`: merges reports and writes them in another format.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <sstream>
 #include <stdexcept>
 
 #include "commands.h"
+#include "devsan/findings/merge.h"
 #include "devsan/findings/writers.h"
 
 namespace devsan {
@@ -22,14 +22,13 @@ std::vector<Finding> read_all(const std::vector<std::string>& files) {
     text << in.rdbuf();
     try {
       for (Finding& finding : read_json(text.str())) {
-        // The same finding of two reports is one.
-        if (std::ranges::find(all, finding) == all.end()) all.push_back(std::move(finding));
+        all.push_back(std::move(finding));
       }
     } catch (const std::runtime_error& error) {
       throw std::invalid_argument(fmt::format("'{}' is {}", file, error.what()));
     }
   }
-  return all;
+  return merge_findings(std::move(all));
 }
 
 }  // namespace

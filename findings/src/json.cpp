@@ -62,6 +62,7 @@ void put_run(Json& json, const RunFacts& run) {
   json["process"] = run.process;
   json["rank"] = run.rank;
   json["world_size"] = run.world_size;
+  json["ranks"] = run.ranks.empty() ? std::vector{run.rank} : run.ranks;
   json["step"] = run.step;
   json["collectives"] = run.collectives;
   json["time_us"] = run.time_us;
@@ -124,6 +125,8 @@ RunFacts get_run(const Json& json) {
   run.process = json.value("process", std::int64_t{0});
   run.rank = json.at("rank").get<int>();
   run.world_size = json.at("world_size").get<int>();
+  run.ranks = json.value("ranks", std::vector<int>());
+  if (run.ranks.size() < 2) run.ranks.clear();
   run.step = json.at("step").get<std::int64_t>();
   run.collectives = json.value("collectives", std::int64_t{0});
   run.time_us = json.value("time_us", std::int64_t{0});

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "devsan/findings/merge.h"
 #include "devsan/findings/writers.h"
 #include "source_lines.h"
 
@@ -39,6 +40,14 @@ std::string place_text(const std::string& file, int line) {
   return line > 0 ? fmt::format("{}:{}", shown_path(file), line) : shown_path(file);
 }
 
+// "rank 1 of 2, "; of a fault that ranks share, "ranks 1-7 of 8, first on rank 3, ".
+std::string which_ranks(const RunFacts& facts) {
+  if (facts.world_size <= 1) return {};
+  if (facts.ranks.empty()) return fmt::format("rank {} of {}, ", facts.rank, facts.world_size);
+  return fmt::format("ranks {} of {}, first on rank {}, ", ranks_text(facts.ranks),
+                     facts.world_size, facts.rank);
+}
+
 class RunReport {
  public:
   RunReport(std::ostream& out, const RunTextOptions& options)
@@ -61,10 +70,7 @@ class RunReport {
 
  private:
   void headline(const Finding& finding, const RunFacts& facts) {
-    std::string context;
-    if (facts.world_size > 1) {
-      context = fmt::format("rank {} of {}, ", facts.rank, facts.world_size);
-    }
+    std::string context = which_ranks(facts);
     context += fmt::format("step {}, op {}", facts.step, facts.op.sequence);
     out_ << paint_.red(fmt::format("=={}=={}: DevSan: {}", facts.process,
                                    finding.level == Level::kError ? "ERROR" : "WARNING",

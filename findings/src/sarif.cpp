@@ -153,9 +153,15 @@ class SarifWriter {
                            {"parameter", argument.parameter ? Json(*argument.parameter) : Json()},
                            {"odd", argument.odd}});
     }
-    return {{"rank", run.rank},   {"worldSize", run.world_size},      {"step", run.step},
-            {"op", run.op.name},  {"sequence", run.op.sequence},      {"backward", run.op.backward},
-            {"error", run.error}, {"arguments", std::move(arguments)}};
+    return {{"rank", run.rank},
+            {"worldSize", run.world_size},
+            {"step", run.step},
+            {"ranks", run.ranks.empty() ? std::vector{run.rank} : run.ranks},
+            {"op", run.op.name},
+            {"sequence", run.op.sequence},
+            {"backward", run.op.backward},
+            {"error", run.error},
+            {"arguments", std::move(arguments)}};
   }
 
   Json result(const Finding& finding) {

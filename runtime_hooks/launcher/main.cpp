@@ -3,8 +3,11 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -24,6 +27,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kWrongUse = 2;
+constexpr std::size_t kShownWarnings = 5;
+// For processes that outlive the command: longer than a launcher gives its ranks between SIGTERM
+// and SIGKILL would only serve those that are meant to stay.
+constexpr std::chrono::seconds kPatience(5);
 
 struct CommandLine {
   RunOptions options;
@@ -145,23 +152,36 @@ void write_report_file(const std::string& path, const std::vector<Finding>& find
   }
 }
 
+// Prints the first `at_most` findings of the level and says how many more there are.
+void show(const std::vector<Finding>& findings, Level level, std::size_t at_most,
+          const CommandLine& line) {
+  const RunTextOptions text{isatty(STDERR_FILENO) != 0, line.full_stacks};
+  std::size_t seen = 0;
+  for (const Finding& finding : findings) {
+    if (finding.level == level && ++seen <= at_most) write_run_text(std::cerr, finding, text);
+  }
+  if (seen <= at_most) return;
+  std::cerr << fmt::format("devsan run: {} more {}{}; --report FILE gets all\n", seen - at_most,
+                           to_string(level), seen - at_most == 1 ? "" : "s");
+}
+
 void say(const CommandLine& line, const MergedReport& merged) {
   for (const std::string& problem : merged.unreadable)
     std::cerr << "devsan run: " << problem << '\n';
   if (merged.traced_processes == 0 && line.options.trace_ops != 0) {
     std::cerr << "devsan run: no process ran a tensor op under the hooks: nothing was checked\n";
   }
-  RunTextOptions text{isatty(STDERR_FILENO) != 0, line.full_stacks};
-  const bool all = line.options.on_mismatch == "continue";
-  for (const Finding& finding : merged.findings) {
-    write_run_text(std::cerr, finding, text);
-    if (!all) break;
-  }
-  if (!all && merged.findings.size() > 1) {
+  if (!merged.still_running.empty()) {
     std::cerr << fmt::format(
-        "devsan run: the first of {} findings; --on-mismatch continue shows all\n",
-        merged.findings.size());
+        "devsan run: the command ended, but {} of its processes still {} after {} s ({}): what "
+        "they "
+        "find from now on is not in this report\n",
+        merged.still_running.size(), merged.still_running.size() == 1 ? "runs" : "run",
+        kPatience.count(), fmt::join(merged.still_running, ", "));
   }
+  const bool all = line.options.on_mismatch == "continue";
+  show(merged.findings, Level::kError, all ? merged.findings.size() : 1, line);
+  show(merged.findings, Level::kWarning, kShownWarnings, line);
 }
 
 int run(CommandLine line) {
@@ -171,7 +191,12 @@ int run(CommandLine line) {
 
   int code = run_child(line.command, hook_environment(libraries, line.options));
 
-  const MergedReport merged = merge_reports(reports.path());
+  // Whoever reads our output may be gone (`devsan run ... | head`): the report files are still to
+  // be written. Ignored from here only, since the command would inherit it.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::vector<std::string> still_running = wait_for_processes(reports.path(), kPatience);
+  MergedReport merged = merge_reports(reports.path());
+  merged.still_running = std::move(still_running);
   say(line, merged);
   for (const std::string& file : line.report_files) write_report_file(file, merged.findings);
   const bool has_error = std::ranges::any_of(

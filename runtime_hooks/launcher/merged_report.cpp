@@ -1,32 +1,55 @@
 // Reading and ordering the reports of all processes.
 #include "merged_report.h"
 
-#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
-#include <tuple>
+#include <thread>
 
 #include <fmt/format.h>
 
+#include "devsan/findings/merge.h"
 #include "devsan/findings/writers.h"
 
 namespace devsan {
 namespace {
 
-// Clocks of several machines differ, but ranks meet in every collective: the fault before which
-// fewer collectives were seen came first.
-auto run_order(const Finding& finding) {
-  const RunFacts& run = finding.run.value();
-  return std::make_tuple(run.collectives, run.time_us, run.rank);
+namespace fs = std::filesystem;
+
+bool is_report(const fs::path& file) {
+  return file.extension() == ".json";  // any other is still being written
+}
+
+// Whether the process does anything yet: one that ended and waits for its parent to ask does not.
+bool is_running(const std::string& process) {
+  std::ifstream file("/proc/" + process + "/stat");
+  std::string stat;
+  if (!std::getline(file, stat)) return false;
+  const std::size_t name_end = stat.rfind(") ");  // a name may hold anything
+  return name_end == stat.npos || (stat[name_end + 2] != 'Z' && stat[name_end + 2] != 'X');
 }
 
 }  // namespace
 
-MergedReport merge_reports(const std::filesystem::path& folder) {
+std::vector<std::string> wait_for_processes(const fs::path& folder,
+                                            std::chrono::milliseconds at_most) {
+  constexpr std::chrono::milliseconds kPause(20);
+  const auto end = std::chrono::steady_clock::now() + at_most;
+  while (true) {
+    std::vector<std::string> running;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      const std::string process = entry.path().stem().string();
+      if (is_report(entry.path()) && is_running(process)) running.push_back(process);
+    }
+    if (running.empty() || std::chrono::steady_clock::now() >= end) return running;
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+MergedReport merge_reports(const fs::path& folder) {
   MergedReport merged;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().extension() != ".json") continue;  // a file that was being written
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (!is_report(entry.path())) continue;
     std::ostringstream text;
     text << std::ifstream(entry.path()).rdbuf();
     try {
@@ -39,7 +62,7 @@ MergedReport merge_reports(const std::filesystem::path& folder) {
                                               entry.path().stem().string(), error.what()));
     }
   }
-  std::ranges::sort(merged.findings, {}, run_order);
+  merged.findings = merge_findings(std::move(merged.findings));
   return merged;
 }
 

@@ -81,6 +81,7 @@ struct RunFacts {
   std::int64_t process = 0;
   int rank = 0;
   int world_size = 1;
+  std::vector<int> ranks;        // all that had it, ascending; empty: `rank` alone
   std::int64_t step = 0;         // optimizer steps finished before the op
   std::int64_t collectives = 0;  // collectives seen before the op: orders findings over ranks
   std::int64_t time_us = 0;      // since the epoch: orders findings between the same collectives
