@@ -1,21 +1,18 @@
-// Ranks that train together. Each is a thread here: a process group knows no difference.
+// Ranks that train together.
 #include <ATen/record_function.h>
 #include <gmock/gmock.h>
 #include <torch/torch.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <exception>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
-#include <thread>
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include "common/usage_error.h"
 #include "multimodal/launch.h"
 #include "multimodal/trainer.h"
+#include "ranks.h"
 
 namespace models::multimodal {
 namespace {
@@ -47,38 +44,6 @@ Model make_model(const RunConfig& config, std::uint64_t seed) {
   return model;
 }
 
-// Runs `work` as each of `ranks` ranks, in threads that meet over a store of their own.
-void run_as_ranks(int ranks, const std::function<void(const Rank&)>& work) {
-  // PyTorch's flight recorder is one for the process and fills a map without a lock: it does not
-  // bear ranks that are threads.
-  setenv("TORCH_FR_BUFFER_SIZE", "0", 1);
-  c10d::TCPStoreOptions options;
-  options.port = 0;
-  options.isServer = true;
-  options.waitWorkers = false;
-  const auto store = c10::make_intrusive<c10d::TCPStore>("127.0.0.1", options);
-  std::vector<std::exception_ptr> failures(static_cast<std::size_t>(ranks));
-  std::vector<std::thread> threads;
-  for (int number = 0; number < ranks; ++number) {
-    threads.emplace_back([&, number] {
-      try {
-        const Launch launch{number, ranks, number, "127.0.0.1", store->getPort(), true, 0};
-        const Rank rank{launch, join_ranks(launch, Backend::kGloo), torch::kCPU};
-        work(rank);
-        leave_ranks(rank.group);
-      } catch (...) {
-        failures[static_cast<std::size_t>(number)] = std::current_exception();
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  for (const std::exception_ptr& failure : failures) {
-    if (failure) std::rethrow_exception(failure);
-  }
-}
-
-using Tensors = std::map<std::string, torch::Tensor>;
-
 Tensors gradients_of(const Model& model) {
   Tensors gradients;
   for (const auto& parameter : model->named_parameters()) {
@@ -101,44 +66,45 @@ class StageTest : public testing::TestWithParam<Stage> {};
 TEST_P(StageTest, GradientsOfTwoRanksAreThoseOfTheWholeBatch) {
   const RunConfig config = small_run(GetParam());
   const auto digits = some_digits(40);
-  Model whole = make_model(config, 1);
-  double whole_loss = 0;
-  run_as_ranks(1, [&](const Rank& rank) {
-    Trainer trainer(whole, config, digits, rank);
-    whole_loss = trainer.train_step().item<double>();
-  });
+  const auto train = [&](const Rank& rank) {
+    Model model = make_model(config, 1 + static_cast<std::uint64_t>(rank.launch.rank));
+    Trainer trainer(model, config, digits, rank);
+    const torch::Tensor loss = trainer.train_step();
+    Tensors result = gradients_of(model);
+    result.emplace("loss", loss);
+    return result;
+  };
+  const Tensors whole = run_as_ranks(1, train)[0];
+  std::vector<Tensors> halves = run_as_ranks(2, train);
+  ASSERT_FALSE(HasFailure());
 
-  std::vector<Model> models{make_model(config, 1), make_model(config, 2)};
-  std::vector<double> losses(2);
-  run_as_ranks(2, [&](const Rank& rank) {
-    const auto number = static_cast<std::size_t>(rank.launch.rank);
-    Trainer trainer(models[number], config, digits, rank);
-    losses[number] = trainer.train_step().item<double>();
+  const double sum = halves[0].at("loss").item<double>() + halves[1].at("loss").item<double>();
+  EXPECT_NEAR(sum, whole.at("loss").item<double>(), 1e-5);
+  halves[0].insert_or_assign("loss", whole.at("loss"));
+  halves[1].insert_or_assign("loss", whole.at("loss"));
+  const bool any_is_large = std::any_of(whole.begin(), whole.end(), [](const auto& entry) {
+    return entry.first != "loss" && entry.second.abs().max().template item<float>() > 1e-2F;
   });
-  EXPECT_NEAR(losses[0] + losses[1], whole_loss, 1e-5);
-  const Tensors expected = gradients_of(whole);
-  bool any_is_large = false;
-  for (const auto& [name, gradient] : expected) {
-    any_is_large = any_is_large || gradient.abs().max().item<float>() > 1e-2F;
-  }
   EXPECT_TRUE(any_is_large);
-  expect_close(gradients_of(models[0]), expected, 1e-5);
-  expect_close(gradients_of(models[1]), gradients_of(models[0]), 0.0);
+  expect_close(halves[0], whole, 1e-5);
+  expect_close(halves[1], halves[0], 0.0);
 }
 
 TEST_P(StageTest, RanksHaveTheSameWeightsAfterSomeSteps) {
   const RunConfig config = small_run(GetParam());
   const auto digits = some_digits(40);
-  std::vector<Model> models{make_model(config, 1), make_model(config, 2)};
-  const Weights before = weights_of(*models[0]);
-  run_as_ranks(2, [&](const Rank& rank) {
-    Trainer trainer(models[static_cast<std::size_t>(rank.launch.rank)], config, digits, rank);
+  const auto weights = run_as_ranks(2, [&](const Rank& rank) {
+    Model model = make_model(config, 1 + static_cast<std::uint64_t>(rank.launch.rank));
+    Trainer trainer(model, config, digits, rank);
     for (int step = 0; step < 4; ++step) trainer.train_step();
+    return weights_of(*model);
   });
-  expect_close(weights_of(*models[1]), weights_of(*models[0]), 0.0);
-  for (const auto& parameter : models[0]->named_parameters()) {
+  ASSERT_FALSE(HasFailure());
+  expect_close(weights[1], weights[0], 0.0);
+  const Model before = make_model(config, 1);
+  for (const auto& parameter : before->named_parameters()) {
     const bool is_trained = parameter.value().requires_grad();
-    EXPECT_EQ(torch::equal(parameter.value(), before.at(parameter.key())), !is_trained)
+    EXPECT_EQ(torch::equal(parameter.value(), weights[0].at(parameter.key())), !is_trained)
         << parameter.key();
   }
 }
@@ -146,21 +112,22 @@ TEST_P(StageTest, RanksHaveTheSameWeightsAfterSomeSteps) {
 TEST_P(StageTest, AResumedRunGoesOnAsIfItHadNotStopped) {
   const RunConfig config = small_run(GetParam());
   const auto digits = some_digits(40);
-  Model straight = make_model(config, 1);
-  Model resumed = make_model(config, 2);
   run_as_ranks(1, [&](const Rank& rank) {
+    Model straight = make_model(config, 1);
     Trainer trainer(straight, config, digits, rank);
     for (int step = 0; step < 3; ++step) trainer.train_step();
     const SavedRun saved = trainer.save();
     trainer.train_step();
 
+    Model resumed = make_model(config, 2);
     resumed->load_weights(saved.weights);
     Trainer other(resumed, config, digits, rank);
     other.resume(saved);
     EXPECT_EQ(other.step(), 3);
     other.train_step();
+    expect_close(weights_of(*resumed), weights_of(*straight), 0.0);
+    return Tensors();
   });
-  expect_close(weights_of(*resumed), weights_of(*straight), 0.0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Both, StageTest, testing::Values(Stage::kPretrain, Stage::kIcv),
@@ -168,8 +135,8 @@ INSTANTIATE_TEST_SUITE_P(Both, StageTest, testing::Values(Stage::kPretrain, Stag
                            return stage.param == Stage::kPretrain ? "Pretrain" : "Icv";
                          });
 
-// The names of the operators and backward nodes that this thread runs.
-thread_local std::vector<std::string> recorded;
+// The names of the operators and backward nodes that a rank runs.
+std::vector<std::string> recorded;
 
 TEST(DataParallelTest, BucketsAreReducedWhileBackwardRuns) {
   RunConfig config = small_run(Stage::kPretrain);
@@ -197,6 +164,7 @@ TEST(DataParallelTest, BucketsAreReducedWhileBackwardRuns) {
     EXPECT_GE(std::count_if(recorded.begin(), recorded.end(), is_reduction), 3);
     const auto first = std::find_if(recorded.begin(), recorded.end(), is_reduction);
     EXPECT_NE(std::find_if(first, recorded.end(), is_backward), recorded.end());
+    return Tensors();
   });
 }
 
@@ -208,6 +176,7 @@ TEST(TrainerTest, RefusesABatchThatRanksCannotShare) {
                             [&](const Rank& rank) {
                               Model model = make_model(config, 1);
                               Trainer trainer(model, config, digits, rank);
+                              return Tensors();
                             }),
                UsageError);
 }
@@ -234,6 +203,7 @@ TEST(EvaluateTest, RanksTogetherCountEachAnswerOnce) {
       EXPECT_DOUBLE_EQ(accuracy.by_question[0], 0.0);
       EXPECT_DOUBLE_EQ(accuracy.by_question[1], 19.0 / 37);
       EXPECT_DOUBLE_EQ(accuracy.overall, 19.0 / 74);
+      return Tensors();
     });
   }
 }
