@@ -91,6 +91,7 @@ Config make_config(const RunOptions& options, const char* cuda_visible_devices) 
   }
   Config config;
   config.gpu = find_gpu_model(options.gpu);
+  config.nccl_timeout = options.nccl_timeout;
   config.verbose = options.verbose != 0;
   if (options.device_memory != 0) config.gpu.memory = options.device_memory;
   if (!options.compute_capability.empty()) set_capability(config.gpu, options.compute_capability);

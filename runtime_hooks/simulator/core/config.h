@@ -21,6 +21,7 @@ struct Config {
   GpuModel gpu;              // memory and capability as the options changed them
   int devices = 0;           // of the machine, visible or not
   std::vector<int> visible;  // for each device the program sees, its place in the machine
+  std::int64_t nccl_timeout = 0;  // seconds that a rank waits for another
   bool verbose = false;
 };
 
