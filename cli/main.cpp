@@ -20,7 +20,7 @@ constexpr const char* kHelp = R"(DevSan finds tensors on the wrong device in PyT
   devsan lint FILES|FOLDERS        in C++ source, without running it
   devsan run [options] -- COMMAND  in a running program, on real GPUs or on simulated ones
   devsan explain [RULE]            what a rule finds, why, and what to do; all rules without one
-  devsan report IN... [-o OUT]     merge and convert reports (.json in; .json, .sarif or .txt out)
+  devsan report IN... [-o OUT]     merge and convert reports (.json in; .json, .sarif, .html or .txt out)
   devsan doctor                    what was found here, what will not work and why
   devsan --version
 

@@ -8,9 +8,10 @@ namespace devsan {
 Format format_of_file(std::string_view path) {
   if (path.ends_with(".json")) return Format::kJson;
   if (path.ends_with(".sarif")) return Format::kSarif;
+  if (path.ends_with(".html")) return Format::kHtml;
   if (path.ends_with(".txt")) return Format::kText;
   throw std::invalid_argument(fmt::format(
-      "report file '{}': the ending says the format; give .json, .sarif or .txt", path));
+      "report file '{}': the ending says the format; give .json, .sarif, .html or .txt", path));
 }
 
 void write_report(std::ostream& out, Format format, std::span<const Finding> findings,
@@ -20,6 +21,8 @@ void write_report(std::ostream& out, Format format, std::span<const Finding> fin
       return write_json(out, findings);
     case Format::kSarif:
       return write_sarif(out, findings);
+    case Format::kHtml:
+      return write_html(out, findings);
     case Format::kText:
       for (const Finding& finding : findings) {
         if (finding.run) {

@@ -91,7 +91,7 @@ std::optional<CommandLine> parse(int argc, char** argv) {
         ->type_name(std::string(info.values));
   }
   app.add_option("--report", line.report_files,
-                 "write the findings to FILE: .json, .sarif or .txt, by its ending; repeatable")
+                 "write the findings to FILE: .json, .sarif, .html or .txt, by its ending; repeatable")
       ->type_name("FILE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -17,7 +17,7 @@ def test_version_and_help():
     (["explain", "no-such-rule"], "there is no rule 'no-such-rule'; there are devsan-dropped-move"),
     (["explain", "a", "b"], "explain takes one rule"),
     (["report", "missing.json"], "cannot read 'missing.json'"),
-    (["report", "missing.json", "-o", "x.pdf"], "give .json, .sarif or .txt"),
+    (["report", "missing.json", "-o", "x.pdf"], "give .json, .sarif, .html or .txt"),
     (["report", "in.json", "--frobnicate"], "--frobnicate"),
     (["doctor", "now"], "doctor takes no arguments"),
 ])

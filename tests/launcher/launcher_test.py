@@ -18,7 +18,7 @@ from tools import BIN, devsan, one_line
     (["--device-memory", "lots", "--", "true"], "a size such as 80GiB"),
     (["--frobnicate", "--", "true"], "--frobnicate"),
     (["--exit-code", "300", "--", "true"], "--exit-code"),
-    (["--report", "x.pdf", "--", "true"], "give .json, .sarif or .txt"),
+    (["--report", "x.pdf", "--", "true"], "give .json, .sarif, .html or .txt"),
     (["--report", "nowhere/x.json", "--", "true"], "there is no folder 'nowhere'"),
 ])
 def test_wrong_use_is_one_line_and_exit_2(arguments, words, tmp_path):

@@ -54,6 +54,9 @@ void write_findings(std::ostream& out, const RunReport& report, Format format) {
     case Format::kSarif:
       write_sarif(out, report.findings);
       return;
+    case Format::kHtml:
+      write_html(out, report.findings);
+      return;
     case Format::kJson:
       break;
   }

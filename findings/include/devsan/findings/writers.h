@@ -12,9 +12,9 @@
 
 namespace devsan {
 
-enum class Format { kText, kJson, kSarif };
+enum class Format { kText, kJson, kSarif, kHtml };
 
-// The format that a file's ending asks for: .json, .sarif or .txt. Throws std::invalid_argument
+// The format that a file's ending asks for: .json, .sarif, .html or .txt. Throws std::invalid_argument
 // with one line that says what is accepted.
 Format format_of_file(std::string_view path);
 
@@ -34,6 +34,9 @@ void write_json(std::ostream& out, std::span<const Finding> findings);
 
 // Files are written relative to the working folder where they lie below it, else as file: URIs.
 void write_sarif(std::ostream& out, std::span<const Finding> findings);
+
+// One page that needs nothing but itself.
+void write_html(std::ostream& out, std::span<const Finding> findings);
 
 // All findings of a report in one format; as text each in the style of its half, `options` for
 // those of a run.
