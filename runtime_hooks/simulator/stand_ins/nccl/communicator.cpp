@@ -55,14 +55,13 @@ class Communicator::Patience {
   // `still_waiting` is asked again once a peer is seen to have gone: what it did before counts.
   template <typename Ready>
   void check(bool slept, Ready&& ready) {
-    SegmentHeader& header = communicator_.header();
     if (communicator_.aborted_.load()) {
-      throw Failure(ncclRemoteError,
-                    "devsan simulator: ncclCommAbort ended " + describe(communicator_.call_));
+      // Told to the peers too: this rank may have been counted already in what they wait for.
+      communicator_.fail(ncclRemoteError, "devsan simulator: " + me() +
+                                              " aborted its communicator in " +
+                                              describe(communicator_.call_));
     }
-    if (header.failure_state.load() == kFailureTold && !ready()) {
-      throw Failure(static_cast<ncclResult_t>(header.failure_result), header.failure_text);
-    }
+    if (!ready()) communicator_.throw_if_failed();
     for (const int peer : peers_) {
       const Presence presence = communicator_.state(peer).presence.load();
       const bool gone =
@@ -195,10 +194,7 @@ void Communicator::begin(const Call& call) {
     throw Failure(ncclInvalidUsage,
                   "devsan simulator: " + describe(call) + " on a communicator that was aborted");
   }
-  if (header().failure_state.load() == kFailureTold) {
-    async_error_.store(static_cast<ncclResult_t>(header().failure_result));
-    throw Failure(async_error_.load(), header().failure_text);
-  }
+  throw_if_failed();
   call_ = call;
   show_now(state(rank_), call);
 }
@@ -260,6 +256,14 @@ void Communicator::fail(ncclResult_t result, const std::string& text) {
   }
   async_error_.store(result);
   throw Failure(result, text);
+}
+
+void Communicator::throw_if_failed() {
+  SegmentHeader& shared = header();
+  if (shared.failure_state.load() != kFailureTold) return;
+  const auto result = static_cast<ncclResult_t>(shared.failure_result);
+  async_error_.store(result);
+  throw Failure(result, shared.failure_text);
 }
 
 void Communicator::abort() {

@@ -92,6 +92,7 @@ class Communicator {
   void join();
   void refuse_duplicate_devices();
   void leave();
+  void throw_if_failed();
   void wake_all();
 
   // What `wait_until` asks while a rank waits for `peers`; throws if they cannot come.
