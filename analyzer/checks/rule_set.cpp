@@ -16,10 +16,11 @@ struct Entry {
   bool opt_in;
 };
 
-constexpr std::array<Entry, 3> kEntries{{
+constexpr std::array<Entry, 4> kEntries{{
     {"devsan-dropped-move", &RuleSet::dropped_move, false},
     {"devsan-hard-coded-device", &RuleSet::hard_coded_device, false},
     {"devsan-hard-coded-device-setup", &RuleSet::hard_coded_device_set_up, true},
+    {"devsan-unregistered-member", &RuleSet::unregistered_member, false},
 }};
 
 [[noreturn]] void reject(llvm::StringRef item) {

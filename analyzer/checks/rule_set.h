@@ -11,6 +11,7 @@ struct RuleSet {
   bool dropped_move = true;
   bool hard_coded_device = true;
   bool hard_coded_device_set_up = false;  // opt-in: notes in programs' set-up and in tests
+  bool unregistered_member = true;
 
   // Changes the defaults by a list in clang-tidy's manner: `-devsan-x` leaves a rule out,
   // `devsan-y` puts it in, `*` stands for any letters, later entries win. What is opt-in must be

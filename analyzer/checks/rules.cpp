@@ -3,6 +3,7 @@
 
 #include "dropped_move.h"
 #include "hard_coded_device.h"
+#include "unregistered_member.h"
 
 namespace devsan::lint {
 
@@ -17,6 +18,7 @@ void run_rules(clang::ASTContext& context, llvm::ArrayRef<clang::Decl*> declarat
       if (rules.hard_coded_device || diagnostic.level == Level::kNote) report(diagnostic);
     });
   }
+  if (rules.unregistered_member) check_unregistered_members(context, declarations, report);
 }
 
 }  // namespace devsan::lint

@@ -47,6 +47,23 @@ const clang::ValueDecl* named_value(const clang::Expr* expression) {
   return nullptr;
 }
 
+bool is_empty_list(const clang::Expr* expression) {
+  while (true) {
+    expression = written(expression);
+    if (const auto* list = llvm::dyn_cast<clang::InitListExpr>(expression)) {
+      return list->getNumInits() == 0;
+    }
+    if (const auto* list = llvm::dyn_cast<clang::CXXStdInitializerListExpr>(expression)) {
+      expression = list->getSubExpr();
+      continue;
+    }
+    const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(expression);
+    if (made == nullptr || made->getNumArgs() > 1) return false;
+    if (made->getNumArgs() == 0) return true;
+    expression = made->getArg(0);
+  }
+}
+
 const clang::Expr* chain_root(const clang::Expr* expression) {
   while (true) {
     expression = written(expression);

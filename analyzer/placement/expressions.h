@@ -20,6 +20,9 @@ const clang::Expr* written(const clang::Expr* expression);
 // when it names none.
 const clang::ValueDecl* named_value(const clang::Expr* expression);
 
+// `{}` where sizes are asked for: no dimensions.
+bool is_empty_list(const clang::Expr* expression);
+
 // The object at the left end of a chain of member calls: `x` of `x.view(-1).to(d)`.
 const clang::Expr* chain_root(const clang::Expr* expression);
 

@@ -14,6 +14,8 @@ constexpr Rule kRules[] = {
      "a statement moves or copies a tensor and throws the result away", "dropped-move"},
     {"hard-coded-device", Half::kLint, Level::kWarning,
      "a device literal decides where tensors are placed", "hard-coded-device"},
+    {"unregistered-member", Half::kLint, Level::kWarning,
+     "a tensor or submodule of a module that Module::to does not know of", "unregistered-member"},
     {"device-mismatch", Half::kRun, Level::kError,
      "an op threw because its arguments were on different devices", "device-mismatch"},
 };

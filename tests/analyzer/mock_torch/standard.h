@@ -4,6 +4,7 @@
 
 namespace std {
 using size_t = decltype(sizeof(0));
+using nullptr_t = decltype(nullptr);
 
 template <class T>
 class initializer_list {
@@ -62,9 +63,16 @@ class optional {
 template <class T>
 class shared_ptr {
  public:
+  shared_ptr();
+  shared_ptr(nullptr_t);
+  template <class U>
+  shared_ptr(const shared_ptr<U>&);
   T& operator*() const;
   T* operator->() const;
+  explicit operator bool() const;
 };
+template <class T, class... Args>
+shared_ptr<T> make_shared(Args&&...);
 template <class T>
 class vector {
  public:
@@ -72,11 +80,44 @@ class vector {
   vector(initializer_list<T>);
   T& operator[](size_t);
   const T& operator[](size_t) const;
+  T& back();
+  T& at(size_t);
+  void push_back(const T&);
+  template <class... Args>
+  T& emplace_back(Args&&...);
+  void clear();
+  size_t size() const;
   T* begin();
   T* end();
   const T* begin() const;
   const T* end() const;
 };
+
+template <class... T>
+class tuple {
+ public:
+  tuple(const T&...);
+};
+template <class>
+struct tuple_size;
+template <class... T>
+struct tuple_size<tuple<T...>> {
+  static constexpr size_t value = sizeof...(T);
+};
+template <size_t I, class T>
+struct tuple_element;
+template <class First, class... Rest>
+struct tuple_element<0, tuple<First, Rest...>> {
+  using type = First;
+};
+template <size_t I, class First, class... Rest>
+struct tuple_element<I, tuple<First, Rest...>> : tuple_element<I - 1, tuple<Rest...>> {};
+template <size_t I, class... T>
+typename tuple_element<I, tuple<T...>>::type& get(tuple<T...>&);
+template <size_t I, class... T>
+typename tuple_element<I, tuple<T...>>::type&& get(tuple<T...>&&);
+template <size_t I, class... T>
+const typename tuple_element<I, tuple<T...>>::type& get(const tuple<T...>&);
 
 struct ostream {};
 extern ostream cout;

@@ -46,6 +46,7 @@ TensorOptions dtype(ScalarType);
 template <class T>
 struct ArrayRef {
   ArrayRef(const std::initializer_list<T>&);
+  ArrayRef(const std::vector<T>&);
   ArrayRef(const T&);
 };
 using IntArrayRef = ArrayRef<long>;
@@ -54,11 +55,24 @@ struct Error {};
 struct DeviceGuard {
   explicit DeviceGuard(Device);
 };
+struct OptionalDeviceGuard {
+  explicit OptionalDeviceGuard(std::optional<Device>);
+};
+struct Scalar {
+  Scalar(double);
+  Scalar(int);
+  Scalar(long);
+};
 namespace cuda {
 struct CUDAGuard {
   explicit CUDAGuard(DeviceIndex);
   explicit CUDAGuard(Device);
 };
+struct OptionalCUDAGuard {
+  explicit OptionalCUDAGuard(std::optional<Device>);
+};
+struct CUDAStream {};
+CUDAStream getCurrentCUDAStream(DeviceIndex index = -1);
 void set_device(DeviceIndex);
 }  // namespace cuda
 }  // namespace c10
@@ -76,6 +90,8 @@ class TensorBase {
   bool is_cpu() const;
   DeviceIndex get_device() const;
 };
+
+struct TensorIndex;
 
 class Tensor : public TensorBase {
  public:
@@ -96,16 +112,55 @@ class Tensor : public TensorBase {
   Tensor clone() const;
   Tensor& detach_() const;
   Tensor& zero_() const;
-  Tensor& copy_(const Tensor&) const;
+  Tensor& copy_(const Tensor&, bool non_blocking = false) const;
   Tensor view(IntArrayRef) const;
   Tensor sum() const;
+  Tensor sum(IntArrayRef, bool keepdim = false) const;
+  Tensor mean() const;
+  Tensor t() const;
+  Tensor unsqueeze(long) const;
+  Tensor matmul(const Tensor&) const;
+  Tensor mul(const Tensor&) const;
+  Tensor add(const Tensor&) const;
+  Tensor masked_fill(const Tensor& mask, const Scalar& value) const;
+  Tensor index(ArrayRef<TensorIndex>) const;
+  Tensor& index_put_(ArrayRef<TensorIndex>, const Tensor&);
+  Tensor index_select(long, const Tensor&) const;
+  Tensor expand_as(const Tensor&) const;
+  Tensor type_as(const Tensor&) const;
+  Tensor new_zeros(IntArrayRef, TensorOptions options = {}) const;
+  std::tuple<Tensor, Tensor> max(long, bool keepdim = false) const;
+  IntArrayRef sizes() const;
+  long size(long) const;
+  long dim() const;
+  bool defined() const;
+  template <class T>
+  T item() const;
+  template <class T>
+  T* data_ptr() const;
+  Tensor operator[](const Tensor&) const;
   Tensor& operator+=(const Tensor&);
   Tensor operator[](long) const;
   void backward() const;
 };
+struct TensorIndex {
+  TensorIndex(const Tensor&);
+  TensorIndex(long);
+};
+using TensorList = ArrayRef<Tensor>;
+inline std::optional<Device> device_of(const Tensor&);
 Tensor operator+(const Tensor&, const Tensor&);
-Tensor zeros(IntArrayRef, TensorOptions options = {});
+Tensor operator+(const Tensor&, const Scalar&);
+Tensor operator*(const Tensor&, const Tensor&);
+Tensor operator*(const Tensor&, const Scalar&);
 Tensor relu(const Tensor&);
+Tensor zeros_like(const Tensor&, TensorOptions options = {});
+Tensor matmul(const Tensor&, const Tensor&);
+Tensor cat(TensorList, long dim = 0);
+Tensor stack(TensorList, long dim = 0);
+Tensor where(const Tensor&, const Tensor&, const Tensor&);
+Tensor linear(const Tensor&, const Tensor&, const std::optional<Tensor>& bias = {});
+Tensor silu(const Tensor&);
 
 struct Generator {};
 struct Context {
@@ -117,35 +172,124 @@ Context& globalContext();
 namespace torch {
 using namespace at;
 
+Tensor zeros(IntArrayRef, TensorOptions options = {});
+Tensor ones(IntArrayRef, TensorOptions options = {});
+Tensor empty(IntArrayRef, TensorOptions options = {});
+Tensor rand(IntArrayRef, TensorOptions options = {});
+Tensor randn(IntArrayRef, TensorOptions options = {});
+Tensor full(IntArrayRef, Scalar, TensorOptions options = {});
+Tensor arange(Scalar end, TensorOptions options = {});
+Tensor eye(long, TensorOptions options = {});
+Tensor scalar_tensor(Scalar, TensorOptions options = {});
+Tensor tensor(double, const TensorOptions& options = {});
+Tensor tensor(std::initializer_list<double>, const TensorOptions& options = {});
+Tensor tensor(const std::vector<float>&, const TensorOptions& options = {});
+Tensor from_blob(void*, IntArrayRef, const TensorOptions& options = {});
+
 namespace cuda {
 bool is_available();
 int device_count();
 }  // namespace cuda
 
+struct IValue {
+  IValue(Tensor);
+  Tensor toTensor() const;
+};
+
 namespace nn {
+template <class Contained>
+class ModuleHolder;
 class Module {
  public:
+  Module();
   virtual ~Module();
+  Tensor& register_buffer(std::string name, Tensor);
+  Tensor& register_parameter(std::string name, Tensor, bool requires_grad = true);
+  template <class M>
+  std::shared_ptr<M> register_module(std::string name, std::shared_ptr<M>);
+  template <class M>
+  std::shared_ptr<M> register_module(std::string name, ModuleHolder<M>);
+  std::vector<Tensor> parameters(bool recurse = true) const;
+  bool is_training() const;
+  void train(bool on = true);
   virtual void to(Device device, ScalarType dtype, bool non_blocking = false);
   virtual void to(ScalarType dtype, bool non_blocking = false);
   virtual void to(Device device, bool non_blocking = false);
   virtual std::shared_ptr<Module> clone(const std::optional<Device>& device = {}) const;
 };
 template <class Derived>
-class Cloneable : public Module {};
+class Cloneable : public Module {
+ public:
+  virtual void reset() = 0;
+};
 template <class Contained>
 class ModuleHolder {
  public:
-  Contained* operator->() const;
+  ModuleHolder();
+  ModuleHolder(std::nullptr_t);
+  ModuleHolder(std::shared_ptr<Contained>);
+  template <class Head, class... Tail,
+            class = typename std::enable_if<__is_constructible(Contained, Head&&, Tail&&...)>::type>
+  explicit ModuleHolder(Head&&, Tail&&...);
+  Contained* operator->();
+  const Contained* operator->() const;
+  Contained& operator*();
+  explicit operator bool() const;
+  template <class... Args>
+  Tensor operator()(Args&&...);
 };
+#define TORCH_MODULE(Name)                                   \
+  class Name : public torch::nn::ModuleHolder<Name##Impl> {  \
+   public:                                                   \
+    using torch::nn::ModuleHolder<Name##Impl>::ModuleHolder; \
+  }
+
 struct LinearImpl : Cloneable<LinearImpl> {
   LinearImpl(long, long);
+  void reset() override;
+  Tensor forward(const Tensor&);
+  Tensor weight;
+};
+TORCH_MODULE(Linear);
+struct DropoutImpl : Cloneable<DropoutImpl> {
+  DropoutImpl(double p = 0.5);
+  void reset() override;
   Tensor forward(const Tensor&);
 };
-class Linear : public ModuleHolder<LinearImpl> {
- public:
-  Linear(long, long);
+TORCH_MODULE(Dropout);
+struct ReLUImpl : Cloneable<ReLUImpl> {
+  ReLUImpl();
+  void reset() override;
+  Tensor forward(const Tensor&);
 };
+TORCH_MODULE(ReLU);
+struct MaxPool2dImpl : Cloneable<MaxPool2dImpl> {
+  MaxPool2dImpl(long);
+  void reset() override;
+  Tensor forward(const Tensor&);
+};
+TORCH_MODULE(MaxPool2d);
+struct SequentialImpl : Cloneable<SequentialImpl> {
+  SequentialImpl();
+  template <class... Modules>
+  explicit SequentialImpl(Modules&&...);
+  void reset() override;
+  Tensor forward(const Tensor&);
+  template <class M>
+  void push_back(const ModuleHolder<M>&);
+};
+class Sequential : public ModuleHolder<SequentialImpl> {
+ public:
+  Sequential();
+  using ModuleHolder<SequentialImpl>::ModuleHolder;
+};
+namespace init {
+Tensor xavier_uniform_(Tensor, double gain = 1.0);
+}
+namespace functional {
+Tensor mse_loss(const Tensor&, const Tensor&);
+Tensor softmax(const Tensor&, long);
+}  // namespace functional
 }  // namespace nn
 
 namespace autograd {
@@ -156,6 +300,7 @@ struct Function {};
 namespace jit {
 struct Module {
   void to(Device, bool non_blocking = false);
+  IValue forward(std::vector<IValue>);
 };
 Module load(const std::string& path, std::optional<Device> device = {},
             bool load_debug_files = true);
