@@ -16,8 +16,14 @@ constexpr Rule kRules[] = {
      "a device literal decides where tensors are placed", "hard-coded-device"},
     {"unregistered-member", Half::kLint, Level::kWarning,
      "a tensor or submodule of a module that Module::to does not know of", "unregistered-member"},
+    {"collective-device", Half::kRun, Level::kError,
+     "a collective refused a tensor, or ranks that share a GPU", "collective-device"},
     {"device-mismatch", Half::kRun, Level::kError,
      "an op threw because its arguments were on different devices", "device-mismatch"},
+    {"rank-affinity", Half::kRun, Level::kWarning,
+     "a rank made tensors on, or moved them to, another rank's device", "rank-affinity"},
+    {"silent-move", Half::kRun, Level::kWarning,
+     "a library moved a tensor to another device inside a module's call", "silent-move"},
 };
 
 }  // namespace

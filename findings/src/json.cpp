@@ -24,6 +24,11 @@ void put_range(Json& json, const SourceRange& range) {
   json["end_column"] = range.end_column;
 }
 
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
 Json frames_json(const std::vector<Frame>& frames) {
   Json list = Json::array();
   for (const Frame& frame : frames) {
@@ -52,7 +57,7 @@ Json arguments_json(const std::vector<Argument>& arguments) {
                     {"dtype", argument.dtype},
                     {"shape", argument.shape},
                     {"device", argument.device},
-                    {"parameter", argument.parameter ? Json(*argument.parameter) : Json()},
+                    {"parameter", or_null(argument.parameter)},
                     {"odd", argument.odd}});
   }
   return list;
@@ -73,6 +78,20 @@ void put_run(Json& json, const RunFacts& run) {
   json["arguments"] = arguments_json(run.arguments);
   json["stack"] = frames_json(run.stack);
   json["forward_stack"] = frames_json(run.forward_stack);
+  if (run.count > 0) {
+    json["count"] = run.count;
+    json["bytes"] = run.bytes;
+    json["steps"] = run.steps;
+  }
+  if (!run.own_device.empty()) json["own_device"] = run.own_device;
+}
+
+Json process_json(const ReportedProcess& process) {
+  return {{"pid", process.pid},
+          {"rank", or_null(process.rank)},
+          {"world_size", or_null(process.world_size)},
+          {"local_rank", or_null(process.local_rank)},
+          {"own_device", or_null(process.own_device)}};
 }
 
 Json finding_json(const Finding& finding, SourceLines& sources) {
@@ -149,6 +168,10 @@ RunFacts get_run(const Json& json) {
   }
   run.stack = get_frames(json, "stack");
   run.forward_stack = get_frames(json, "forward_stack");
+  run.count = json.value("count", std::int64_t{0});
+  run.bytes = json.value("bytes", std::int64_t{0});
+  run.steps = json.value("steps", std::int64_t{0});
+  run.own_device = json.value("own_device", "");
   return run;
 }
 
@@ -178,9 +201,11 @@ Finding get_finding(const Json& json) {
 
 }  // namespace
 
-void write_json(std::ostream& out, std::span<const Finding> findings) {
+void write_json(std::ostream& out, std::span<const Finding> findings,
+                const ReportedProcess* process) {
   SourceLines sources;
   Json document = {{"tool", "devsan"}, {"version", DEVSAN_VERSION}, {"findings", Json::array()}};
+  if (process) document["process"] = process_json(*process);
   for (const Finding& finding : findings) {
     document["findings"].push_back(finding_json(finding, sources));
   }

@@ -55,6 +55,7 @@ class RunReport {
 
   void write(const Finding& finding) {
     const RunFacts facts = finding.run.value_or(RunFacts{});
+    if (finding.level == Level::kWarning && !options_.full_stacks) return warning(finding, facts);
     headline(finding, facts);
     arguments(facts.arguments);
     frames(facts.stack, {});
@@ -69,6 +70,20 @@ class RunReport {
   }
 
  private:
+  // What the program lives with is said in two lines: what was seen where, and what to change.
+  void warning(const Finding& finding, const RunFacts& facts) {
+    std::string ranks = which_ranks(facts);
+    if (!ranks.empty()) ranks = " (" + ranks.substr(0, ranks.size() - 2) + ")";
+    out_ << paint_.red(fmt::format("=={}==WARNING: DevSan: {}", facts.process, finding.rule))
+         << fmt::format(" {}{}: {}\n",
+                        finding.place.known() ? place_text(finding.place.file, finding.place.line)
+                                              : facts.op.name,
+                        ranks, finding.message);
+    if (!finding.advice.empty()) {
+      out_ << "  " << paint_.green("Fix:") << ' ' << finding.advice << '\n';
+    }
+  }
+
   void headline(const Finding& finding, const RunFacts& facts) {
     std::string context = which_ranks(facts);
     context += fmt::format("step {}, op {}", facts.step, facts.op.sequence);
@@ -80,7 +95,11 @@ class RunReport {
     if (!facts.inner_op.empty()) {
       out_ << fmt::format("  {} called {}, whose check failed\n", facts.op.name, facts.inner_op);
     }
-    if (!facts.error.empty()) out_ << "  PyTorch: " << facts.error << '\n';
+    // An op's error is PyTorch's own; what a function raised says itself what it is.
+    if (!facts.error.empty()) {
+      const bool is_op = facts.op.name.find("::") != facts.op.name.npos;
+      out_ << (is_op ? "  PyTorch: " : "  ") << facts.error << '\n';
+    }
   }
 
   void arguments(const std::vector<Argument>& arguments) {
@@ -138,7 +157,9 @@ class RunReport {
           step.device.empty() ? "" : fmt::format(" {} {}", preposition, step.device),
           step.note.empty() ? "" : ", " + step.note);
       if (!step.stack.empty()) {
-        frames(step.stack, strip(step.code));
+        const Frame& first = step.stack.front();
+        const bool is_place = first.file == step.place.file && first.line == step.place.line;
+        frames(step.stack, is_place ? strip(step.code) : std::string());
       } else if (step.place.known()) {
         out_ << fmt::format("    at {}     {}\n", place_text(step.place.file, step.place.line),
                             strip(step.code));

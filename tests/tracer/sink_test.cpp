@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "devsan/findings/writers.h"
@@ -29,12 +30,14 @@ Finding finding(const std::string& op, int line) {
 class SinkTest : public testing::Test {
  protected:
   void SetUp() override { fs::remove_all(folder_); }
-  std::vector<Finding> written() {
+  std::string text() {
     std::ifstream in(folder_ / (std::to_string(getpid()) + ".json"));
     std::stringstream text;
     text << in.rdbuf();
-    return read_json(text.str());
+    return text.str();
   }
+  std::vector<Finding> written() { return read_json(text()); }
+  static ReportedProcess process() { return {getpid(), {}, {}, {}, {}}; }
   fs::path folder_ = fs::path(testing::TempDir()) / "sink";
 };
 
@@ -61,6 +64,54 @@ TEST_F(SinkTest, OnlyTheFirst) {
   EXPECT_FALSE(sink.open());
   sink.publish(finding("aten::b", 2));
   EXPECT_EQ(written().size(), 1u);
+}
+
+TEST_F(SinkTest, WarningsStandBehindErrorsAndAreReplaced) {
+  Sink sink(folder_, /*only_first=*/true);
+  Finding warning = finding("aten::to", 5);
+  warning.rule = "silent-move";
+  warning.level = Level::kWarning;
+  warning.run->count = 1;
+  sink.update(process(), {warning});
+  sink.publish(finding("aten::a", 1));
+  warning.run->count = 2;
+  sink.update(process(), {warning});
+  const std::vector<Finding> findings = written();
+  ASSERT_EQ(findings.size(), 2u);
+  EXPECT_EQ(findings[0].rule, "device-mismatch");
+  EXPECT_EQ(findings[1].run->count, 2);
+}
+
+TEST_F(SinkTest, SaysWhichProcessItIs) {
+  Sink sink(folder_, /*only_first=*/true);
+  ReportedProcess rank = process();
+  rank.rank = 1;
+  rank.own_device = "cuda:1";
+  sink.update(rank, {});
+  const nlohmann::json json = nlohmann::json::parse(text())["process"];
+  EXPECT_EQ(json["pid"], getpid());
+  EXPECT_EQ(json["rank"], 1);
+  EXPECT_EQ(json["own_device"], "cuda:1");
+  EXPECT_TRUE(json["world_size"].is_null());
+  EXPECT_TRUE(json["local_rank"].is_null());
+}
+
+TEST_F(SinkTest, WritesOnlyWhatIsNew) {
+  Sink sink(folder_, /*only_first=*/true);
+  sink.update(process(), {});
+  fs::remove_all(folder_);
+  sink.update(process(), {});
+  EXPECT_FALSE(fs::exists(folder_));
+}
+
+TEST_F(SinkTest, KnowsWhatItHasSaid) {
+  Sink sink(folder_, /*only_first=*/true);
+  EXPECT_FALSE(sink.has_said("cuda:0 and cpu!"));
+  Finding error = finding("aten::a", 1);
+  error.run->error = "two devices, cuda:0 and cpu!";
+  sink.publish(error);
+  EXPECT_TRUE(sink.has_said("Caught: two devices, cuda:0 and cpu!"));
+  EXPECT_FALSE(sink.has_said("must be on cuda:0 but is on cpu"));
 }
 
 }  // namespace

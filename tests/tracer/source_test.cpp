@@ -54,5 +54,46 @@ TEST(Source, NoArgumentsWhereItIsNotSure) {
   EXPECT_TRUE(call_arguments("y = head(x)", "aten::linear").empty());
 }
 
+class ReturnTest : public testing::Test {
+ protected:
+  std::string file_ = source_file(testing::TempDir() + "returns.py",
+                                  {
+                                      "def forward(self, ids,",     // 1
+                                      "            labels=None):",  // 2
+                                      "    loss = fn(ids)",         // 3
+                                      "    if early:",              // 4
+                                      "        return ids",         // 5
+                                      "",                           // 6
+                                      "    return Output(",         // 7
+                                      "        loss=loss)",         // 8
+                                      "def after():",               // 9
+                                      "    return loss",            // 10
+                                  });
+};
+
+TEST_F(ReturnTest, IsTheOneThatHasTheName) {
+  EXPECT_EQ(return_line(file_, 3, "loss"), 7);
+  EXPECT_EQ(return_line(file_, 3, ""), 5);
+  EXPECT_EQ(return_line(file_, 3, "other"), 5);
+}
+
+TEST_F(ReturnTest, IsInTheSameFunction) {
+  EXPECT_EQ(return_line(file_, 10, "loss"), 10);
+  EXPECT_EQ(return_line(file_, 99, "loss"), 0);
+}
+
+TEST_F(ReturnTest, SignatureOfTheFunctionAround) {
+  EXPECT_EQ(enclosing_signature(file_, 5), "def forward(self, ids, labels=None):");
+  EXPECT_TRUE(has_word(enclosing_signature(file_, 5), "labels"));
+  EXPECT_FALSE(has_word(enclosing_signature(file_, 5), "label"));
+}
+
+TEST(Source, NameThatIsAssigned) {
+  EXPECT_EQ(assigned_name("loss = fn(a == b)"), "loss");
+  EXPECT_EQ(assigned_name("loss: Tensor = fn()"), "loss");
+  EXPECT_EQ(assigned_name("loss == other"), "");
+  EXPECT_EQ(assigned_name("self.loss = fn()"), "");
+}
+
 }  // namespace
 }  // namespace devsan::trace

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <atomic>
 #include <vector>
 
 namespace devsan::trace {
@@ -27,16 +28,27 @@ void before_fork() {
   for (ForkSafeMutex* mutex : registry().all) mutex->lock();
 }
 
+std::atomic<std::uint32_t> generation{0};
+
 void after_fork() {
   for (ForkSafeMutex* mutex : registry().all) mutex->unlock();
   registry().mutex.unlock();
 }
 
+void in_child() {
+  generation.fetch_add(1, std::memory_order_relaxed);
+  after_fork();
+}
+
 }  // namespace
+
+std::uint32_t fork_generation() {
+  return generation.load(std::memory_order_relaxed);
+}
 
 ForkSafeMutex::ForkSafeMutex() {
   static std::once_flag once;
-  std::call_once(once, [] { pthread_atfork(before_fork, after_fork, after_fork); });
+  std::call_once(once, [] { pthread_atfork(before_fork, after_fork, in_child); });
   std::lock_guard lock(registry().mutex);
   registry().all.push_back(this);
 }

@@ -5,6 +5,7 @@
 // kind are taken before a fork and released on both sides after it.
 #pragma once
 
+#include <cstdint>
 #include <mutex>
 
 namespace devsan::trace {
@@ -22,5 +23,9 @@ class ForkSafeMutex {
  private:
   std::mutex mutex_;
 };
+
+// How many forks lie between the process that began and this one: what a parent counted is not its
+// child's.
+std::uint32_t fork_generation();
 
 }  // namespace devsan::trace

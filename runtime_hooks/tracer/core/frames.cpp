@@ -45,6 +45,32 @@ const std::string& own_folder() {
   return folder;
 }
 
+struct FunctionName {
+  std::string_view type;
+  std::string_view last;
+};
+
+FunctionName split_function(std::string_view function) {
+  for (const std::string_view separator : {"::", "."}) {
+    const auto at = function.rfind(separator);
+    if (at != function.npos) {
+      return {function.substr(0, at), function.substr(at + separator.size())};
+    }
+  }
+  return {{}, function};
+}
+
+std::string without_template_arguments(std::string_view function) {
+  std::string plain;
+  int depth = 0;
+  for (const char letter : function) {
+    if (letter == '<') ++depth;
+    if (depth == 0) plain += letter;
+    if (letter == '>') --depth;
+  }
+  return plain;
+}
+
 }  // namespace
 
 Owner owner_of_python(std::string_view file) {
@@ -118,9 +144,60 @@ bool is_forward(const Frame& frame) {
   return last == "forward";
 }
 
+bool is_module_call(const Frame& frame) {
+  return frame.function.ends_with("_call_impl");
+}
+
+bool is_standard_library(std::string_view file) {
+  return contains(file, "/lib/python3") && !contains(file, "-packages/");
+}
+
+std::string package_path(std::string_view file) {
+  for (const std::string_view packages : {"site-packages/", "dist-packages/"}) {
+    const auto at = file.find(packages);
+    if (at != file.npos) return std::string(file.substr(at + packages.size()));
+  }
+  return std::string(file_name(file));
+}
+
+std::string owning_type(std::string_view function) {
+  return std::string(split_function(without_template_arguments(function)).type);
+}
+
+std::string constructed_type(std::string_view function) {
+  const std::string plain = without_template_arguments(function);
+  const FunctionName name = split_function(plain);
+  const bool is_constructor = name.last == "__init__" ||
+                              (!name.type.empty() && split_function(name.type).last == name.last);
+  return is_constructor ? std::string(name.type) : std::string();
+}
+
+bool has_constructor(std::span<const OwnedFrame> frames) {
+  return std::ranges::any_of(frames, [](const OwnedFrame& frame) {
+    return !constructed_type(frame.frame.function).empty();
+  });
+}
+
 const OwnedFrame* innermost_user_frame(const Stack& stack) {
   const auto found = std::ranges::find(stack, Owner::kUser, &OwnedFrame::owner);
   return found == stack.end() ? nullptr : &*found;
+}
+
+std::span<const OwnedFrame> innermost_user_call(const Stack& stack) {
+  return {std::ranges::find(stack, Owner::kUser, &OwnedFrame::owner), stack.end()};
+}
+
+bool runs_through(const Stack& stack, std::span<const OwnedFrame> call,
+                  std::span<const OwnedFrame>* inside) {
+  if (call.empty() || stack.size() < call.size()) return false;
+  const std::span<const OwnedFrame> all(stack);
+  const auto outer = all.last(call.size());
+  if (inside) *inside = all.first(all.size() - call.size());
+  const Frame& here = outer.front().frame;
+  const Frame& there = call.front().frame;
+  return here.function == there.function && here.file == there.file &&
+         std::ranges::equal(outer.subspan(1), call.subspan(1), {}, &OwnedFrame::frame,
+                            &OwnedFrame::frame);
 }
 
 std::vector<Frame> shown_frames(const Stack& stack) {

@@ -2,6 +2,7 @@
 // at all.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,8 +42,35 @@ std::string without_parameters(std::string_view function);
 // it.
 bool is_forward(const Frame& frame);
 
+// Whether the frame is PyTorch's call of a module, which runs its hooks and its forward pass.
+bool is_module_call(const Frame& frame);
+
+// Whether the file is of Python's standard library.
+bool is_standard_library(std::string_view file);
+
+// "accelerate/hooks.py" of a file of an installed package; the file's own name for others.
+std::string package_path(std::string_view file);
+
+// "ns::Type" of "ns::Type::function", "Type" of "Type.function"; empty for a function of no type.
+// Arguments of templates are left out.
+std::string owning_type(std::string_view function);
+
+// The type whose constructor the function is (`Type::Type`, `Type.__init__`); empty for others.
+std::string constructed_type(std::string_view function);
+
+bool has_constructor(std::span<const OwnedFrame> frames);
+
 // The innermost frame of the user's; null when there is none.
 const OwnedFrame* innermost_user_frame(const Stack& stack);
+
+// The innermost frame of the user's and all around it: a call of a function of the user's. Empty
+// where there is none.
+std::span<const OwnedFrame> innermost_user_call(const Stack& stack);
+
+// Whether the stack runs through the same call of the same function, at whatever line of it. What
+// lies inside is `inside` then, if asked for.
+bool runs_through(const Stack& stack, std::span<const OwnedFrame> call,
+                  std::span<const OwnedFrame>* inside = nullptr);
 
 // What a report shows: the user's frames, and of libraries the one that is innermost of all. A
 // stack without any frame of the user's is shown with all its library frames.

@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <regex>
 
 namespace devsan::trace {
 namespace {
 
 // In lower case.
-constexpr std::array<std::string_view, 18> kForms = {
+constexpr std::array<std::string_view, 19> kForms = {
     "to be on the same device",  // Expected all tensors to be on the same device, but ...
     "be on the same device",     // tensors must / should be on the same device
     "are on the same device",
@@ -22,7 +23,8 @@ constexpr std::array<std::string_view, 18> kForms = {
     "different from other tensors on",  // but got mat2 is on cuda:0, different from other tensors
                                         // on
     "on different devices",
-    "expected object of device type",  // ... cuda but got device type cpu
+    "assign a gradient located on device",  // its message ends at a device's index that is 0
+    "expected object of device type",       // ... cuda but got device type cpu
     "is on cpu, but expected",  // Tensor for argument #2 'x' is on CPU, but expected it to be on
                                 // GPU
     "expected it to be on gpu",
@@ -61,20 +63,90 @@ bool is_type_pair_of_two_devices(const std::string& message) {
   return (input.find("cuda") != input.npos) != (other.find("cuda") != other.npos);
 }
 
+// What an error may be about although it names a device. In lower case.
+constexpr std::array<std::string_view, 22> kOtherThings = {
+    "out of memory",      "cuda error",      "cudnn error",
+    "cublas error",       "nccl error",      "device-side assert",
+    "device ordinal",     "device string",   "device id",
+    "generator",          "no kernel image", "not compiled with cuda",
+    "is_available()",     "device_count()",  "no cuda gpus",
+    "re-initialize cuda", "not enabled",     "not implemented",
+    "could not run",  // an op that a backend does not have
+    "not found",          "no such",         "argument 'device'",
+};
+
+constexpr std::array<std::string_view, 5> kCollectiveForms = {
+    "no backend type associated with device type",  // a CPU tensor given to NCCL alone
+    "tensors must be cuda and dense",
+    "but backend constrained to",  // Tensor found on device cuda:0 but backend constrained to
+                                   // cuda:1
+    "unsupported device type",     // Gloo
+    "tensors must be on the same device",
+};
+
+template <std::size_t Count>
+bool contains_any(const std::string& text, const std::array<std::string_view, Count>& forms) {
+  return std::ranges::any_of(forms,
+                             [&](std::string_view form) { return text.find(form) != text.npos; });
+}
+
+// One of `words`, not as a part of a longer word or of a path.
+std::regex word_pattern(const std::string& words) {
+  return std::regex("(^|[^\\w/.])(" + words + ")($|[^\\w/])");
+}
+
 }  // namespace
 
 bool speaks_of_devices(std::string_view message) {
   const std::string text = lower(message);
   if (text.find("generator") != text.npos) return false;  // a rule of its own
-  return is_type_pair_of_two_devices(text) ||
-         std::ranges::any_of(kForms,
-                             [&](std::string_view form) { return text.find(form) != text.npos; });
+  return is_type_pair_of_two_devices(text) || contains_any(text, kForms);
 }
 
 std::optional<std::string> argument_named_in(std::string_view message) {
   const std::string name = between(message, "but got ", " is on ");
   if (name.empty() || name.find(' ') != name.npos) return std::nullopt;
   return name;
+}
+
+bool is_about_placement(std::string_view message) {
+  const std::string text = lower(message);
+  if (text.find("device") == text.npos || contains_any(text, kOtherThings)) return false;
+  // DataParallel's replicas are threads of this process; all else that carries a traceback is not.
+  if (text.find("traceback (most recent call last)") != text.npos &&
+      text.find(" in replica ") == text.npos) {
+    return false;
+  }
+  if (speaks_of_devices(message)) return true;
+  static const std::array<std::regex, 4> kAll = {
+      word_pattern("devices?"), word_pattern("cpu|cuda(:\\d+)?|gpu"),
+      word_pattern("must|should|expected|requires?|needs?|only works?|can't|cannot"),
+      word_pattern("but|instead|different|differs?|mismatch(ed)?|same|convert")};
+  return std::ranges::all_of(
+      kAll, [&](const std::regex& pattern) { return std::regex_search(text, pattern); });
+}
+
+DevicesInMessage devices_in(std::string_view message) {
+  static const std::regex device(R"(\b(cpu|cuda(:\d+)?|xpu(:\d+)?|mps(:\d+)?|meta)\b)");
+  const std::string text(first_line(message));
+  const auto but = text.find(" but ");
+  if (but == text.npos) return {};
+  DevicesInMessage devices;
+  for (auto match = std::sregex_iterator(text.begin(), text.end(), device);
+       match != std::sregex_iterator(); ++match) {
+    const bool before = match->position() < static_cast<std::ptrdiff_t>(but);
+    if (before) devices.expected = match->str();
+    if (!before && devices.found.empty()) devices.found = match->str();
+  }
+  return devices;
+}
+
+bool is_about_collective(std::string_view message) {
+  return is_about_shared_gpu(message) || contains_any(lower(message), kCollectiveForms);
+}
+
+bool is_about_shared_gpu(std::string_view message) {
+  return lower(message).find("duplicate gpu detected") != std::string::npos;
 }
 
 std::string first_line(std::string_view message) {

@@ -182,6 +182,15 @@ Stack symbolize_native(std::span<const std::uintptr_t> counters) {
   return stack;
 }
 
+bool runs_through_library(std::span<const std::uintptr_t> counters) {
+  const std::vector<Module> modules = loaded_modules();
+  for (const std::uintptr_t counter : counters) {
+    const Module* module = module_of(modules, counter);
+    if (module && owner_of_native(module->path, {}, {}) == Owner::kLibrary) return true;
+  }
+  return false;
+}
+
 StackId intern_native(std::span<const std::uintptr_t> counters) {
   return interner().intern(counters, [](std::span<const std::uintptr_t>) {});
 }

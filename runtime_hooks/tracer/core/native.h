@@ -16,6 +16,10 @@ namespace devsan::trace {
 // stderr says so.
 Stack symbolize_native(std::span<const std::uintptr_t> counters);
 
+// Whether one of the counters is in a library that is neither PyTorch's nor a runtime's; by its
+// path alone, which is quick.
+bool runs_through_library(std::span<const std::uintptr_t> counters);
+
 // Stacks of program counters. Nothing needs pinning: code that is unloaded only loses its symbols.
 StackId intern_native(std::span<const std::uintptr_t> counters);
 std::span<const std::uintptr_t> native_stack_words(StackId id);

@@ -18,6 +18,7 @@ struct Site {
   StackId native = kNoStack;
 
   bool known() const { return python != kNoStack || native != kNoStack; }
+  bool operator==(const Site&) const = default;
 };
 
 struct Origin {

@@ -37,11 +37,25 @@ struct Api {
   Object* (*PyDict_GetItemString)(Object*, const char*);
   int (*PyDict_SetItemString)(Object*, const char*, Object*);
   Object* (*PyEval_GetBuiltins)();
-  Object* (*PyRun_String)(const char*, int, Object*, Object*);
+  Object* (*Py_CompileString)(const char*, const char*, int);
+  Object* (*PyEval_EvalCode)(Object*, Object*, Object*);
   void (*PyErr_Fetch)(Object**, Object**, Object**);
   void (*PyErr_Restore)(Object*, Object*, Object*);
   void (*PyErr_Clear)();
+  Object* (*PyCMethod_New)(void*, Object*, Object*, Object*);
+  Object* (*PyCapsule_New)(void*, const char*, void (*)(Object*));
+  void* (*PyCapsule_GetPointer)(Object*, const char*);
 };
+
+// PyMethodDef, which is part of the stable ABI.
+struct MethodDef {
+  const char* name;
+  Object* (*call)(Object* self, Object* argument);
+  int flags;
+  const char* doc;
+};
+
+constexpr int kOneArgument = 8;  // METH_O
 
 constexpr int kFileInput = 257;  // Py_file_input
 
@@ -165,6 +179,23 @@ std::string text_attribute(Object* object, const char* name) {
   return text;
 }
 
+// What a script's call of a Callback comes to; `self` holds the Callback.
+Object* call_back(Object* self, Object* argument) {
+  const auto* callback = static_cast<const Callback*>(api.PyCapsule_GetPointer(self, nullptr));
+  const char* text = callback ? api.PyUnicode_AsUTF8(argument) : nullptr;
+  if (!text) return nullptr;  // with the Python exception that says why
+  return api.PyUnicode_FromString(callback->call(text).c_str());
+}
+
+Object* function_of(const Callback& callback) {
+  static MethodDef definition = {"devsan", call_back, kOneArgument, nullptr};
+  auto* kept = new Callback(callback);  // Python may call it until it ends
+  Object* self = api.PyCapsule_New(kept, nullptr, nullptr);
+  Object* function = self ? api.PyCMethod_New(&definition, self, nullptr, nullptr) : nullptr;
+  if (self) api.Py_DecRef(self);
+  return function;
+}
+
 }  // namespace
 
 bool attach() {
@@ -179,8 +210,10 @@ bool attach() {
       DEVSAN_FIND(PyUnicode_AsUTF8) && DEVSAN_FIND(PyUnicode_FromString) &&
       DEVSAN_FIND(Py_IncRef) && DEVSAN_FIND(Py_DecRef) && DEVSAN_FIND(PyDict_New) &&
       DEVSAN_FIND(PyDict_GetItemString) && DEVSAN_FIND(PyDict_SetItemString) &&
-      DEVSAN_FIND(PyEval_GetBuiltins) && DEVSAN_FIND(PyRun_String) && DEVSAN_FIND(PyErr_Fetch) &&
-      DEVSAN_FIND(PyErr_Restore) && DEVSAN_FIND(PyErr_Clear);
+      DEVSAN_FIND(PyEval_GetBuiltins) && DEVSAN_FIND(Py_CompileString) &&
+      DEVSAN_FIND(PyEval_EvalCode) && DEVSAN_FIND(PyErr_Fetch) && DEVSAN_FIND(PyErr_Restore) &&
+      DEVSAN_FIND(PyErr_Clear) && DEVSAN_FIND(PyCMethod_New) && DEVSAN_FIND(PyCapsule_New) &&
+      DEVSAN_FIND(PyCapsule_GetPointer);
 #undef DEVSAN_FIND
   if (!complete) return false;
   if (!find(is_finalizing, "Py_IsFinalizing")) find(is_finalizing, "_Py_IsFinalizing");
@@ -239,6 +272,11 @@ Stack symbolize(StackId id) {
 }
 
 std::string run(const char* script, const std::string& argument) {
+  return run(script, argument, {});
+}
+
+std::string run(const char* script, const std::string& argument,
+                std::span<const Callback> callbacks) {
   if (is_ending()) return {};
   const Gil gil;
   const ErrorInFlight kept;
@@ -248,7 +286,17 @@ std::string run(const char* script, const std::string& argument) {
   if (globals && request) {
     api.PyDict_SetItemString(globals, "__builtins__", api.PyEval_GetBuiltins());
     api.PyDict_SetItemString(globals, "request", request);
-    if (Object* done = api.PyRun_String(script, kFileInput, globals, globals)) {
+    for (const Callback& callback : callbacks) {
+      Object* function = function_of(callback);
+      if (!function) continue;
+      api.PyDict_SetItemString(globals, callback.name, function);
+      api.Py_DecRef(function);
+    }
+    // Not PyRun_String: it makes the interpreter forget that it ends by a KeyboardInterrupt.
+    Object* code = api.Py_CompileString(script, "<devsan>", kFileInput);
+    Object* done = code ? api.PyEval_EvalCode(code, globals, globals) : nullptr;
+    if (code) api.Py_DecRef(code);
+    if (done) {
       Object* text = api.PyDict_GetItemString(globals, "answer");
       if (const char* utf8 = text ? api.PyUnicode_AsUTF8(text) : nullptr) answer = utf8;
       api.Py_DecRef(done);

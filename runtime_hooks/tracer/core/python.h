@@ -2,6 +2,7 @@
 // here links to Python, and a C++ program has none).
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,17 @@ Stack symbolize(StackId id);
 // in `answer`; empty when it raised or Python is ending. Takes the GIL; an exception in flight
 // stays so.
 std::string run(const char* script, const std::string& argument);
+
+// A function that a script may call with one text, for another. It is called with the GIL held and
+// must not throw.
+struct Callback {
+  const char* name;
+  std::string (*call)(const std::string& text);
+};
+
+// As above, with functions for the script. They may be called for as long as the interpreter lives.
+std::string run(const char* script, const std::string& argument,
+                std::span<const Callback> callbacks);
 
 // How frames are read, for --verbose: "3.11 frames without the GIL".
 std::string_view how();

@@ -6,23 +6,14 @@
 
 #include <fmt/format.h>
 
+#include "core/place.h"
 #include "core/source.h"
 
 namespace devsan::trace {
 namespace {
 
-SourceRange place_of(const OwnedFrame* frame) {
-  SourceRange place;
-  if (!frame) return place;
-  place.file = frame->frame.file;
-  place.line = place.end_line = frame->frame.line;
-  return place;
-}
-
 std::string text_of(const SourceRange& place) {
-  const auto slash = place.file.rfind('/');
-  return fmt::format("{}:{}", slash == place.file.npos ? place.file : place.file.substr(slash + 1),
-                     place.line);
+  return short_place(place.file, place.line);
 }
 
 bool same_function(const Frame& a, const Frame& b) {

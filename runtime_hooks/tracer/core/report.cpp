@@ -44,34 +44,6 @@ std::string note_of(const Step& step, bool other_tensor) {
   return note;
 }
 
-std::vector<PathStep> path_steps(const Scene& scene, const Suspect& odd) {
-  std::vector<PathStep> steps;
-  PathStep used;
-  used.label = "used";
-  used.device = to_string(odd.device);
-  set_place(used, scene.use);
-  steps.push_back(std::move(used));
-  bool other_tensor = false;
-  for (const Step& step : odd.path) {
-    PathStep next;
-    next.label = label_of(step.kind);
-    next.device = to_string(step.device);
-    next.note = note_of(step, other_tensor);
-    set_place(next, step.stack);
-    steps.push_back(std::move(next));
-    if (step.link == Origin::Link::kBeside) other_tensor = true;
-  }
-  return steps;
-}
-
-std::string described(const Suspect& suspect) {
-  const std::string name =
-      suspect.argument.parameter
-          ? fmt::format("{} ({})", suspect.argument.name, *suspect.argument.parameter)
-          : suspect.argument.name;
-  return fmt::format("{} is on {}", name, to_string(suspect.device));
-}
-
 // "input is on cuda:0, weight (head.weight) is on cuda:1": the odd one and the first on another
 // device.
 std::string message_of(const Scene& scene, const Blame& blame) {
@@ -87,6 +59,50 @@ std::string message_of(const Scene& scene, const Blame& blame) {
 }
 
 }  // namespace
+
+std::vector<PathStep> path_steps(const std::vector<Step>& path) {
+  std::vector<PathStep> steps;
+  bool other_tensor = false;
+  for (const Step& step : path) {
+    PathStep next;
+    next.label = label_of(step.kind);
+    next.device = to_string(step.device);
+    next.note = note_of(step, other_tensor);
+    set_place(next, step.stack);
+    steps.push_back(std::move(next));
+    if (step.link == Origin::Link::kBeside) other_tensor = true;
+  }
+  return steps;
+}
+
+std::vector<PathStep> path_steps(const Stack& use, const Suspect& odd) {
+  PathStep used;
+  used.label = "used";
+  used.device = to_string(odd.device);
+  set_place(used, use);
+  std::vector<PathStep> steps = path_steps(odd.path);
+  steps.insert(steps.begin(), std::move(used));
+  return steps;
+}
+
+std::string described(const Suspect& suspect) {
+  const std::string name =
+      suspect.argument.parameter
+          ? fmt::format("{} ({})", suspect.argument.name, *suspect.argument.parameter)
+          : suspect.argument.name;
+  return fmt::format("{} is on {}", name, to_string(suspect.device));
+}
+
+void add_scene(RunFacts& facts, const Scene& scene, std::optional<std::size_t> odd) {
+  facts.op.name = scene.op;
+  facts.op.backward = scene.backward;
+  facts.stack = shown_frames(scene.use);
+  facts.forward_stack = shown_frames(scene.forward);
+  for (std::size_t i = 0; i < scene.suspects.size(); ++i) {
+    facts.arguments.push_back(scene.suspects[i].argument);
+    facts.arguments.back().odd = odd == i;
+  }
+}
 
 Stack symbolize(const Site& site) {
   Stack stack = python::attached() ? python::symbolize(site.python) : Stack();
@@ -118,17 +134,10 @@ Finding make_finding(const Scene& scene, RunFacts facts) {
   finding.place = remedy.place;
   finding.why = remedy.why;
   finding.advice = remedy.advice;
-  if (blame.odd) finding.path = path_steps(scene, scene.suspects[*blame.odd]);
+  if (blame.odd) finding.path = path_steps(scene.use, scene.suspects[*blame.odd]);
 
-  facts.op.name = scene.op;
-  facts.op.backward = scene.backward;
   facts.error = first_line(facts.error);
-  facts.stack = shown_frames(scene.use);
-  facts.forward_stack = shown_frames(scene.forward);
-  for (std::size_t i = 0; i < scene.suspects.size(); ++i) {
-    facts.arguments.push_back(scene.suspects[i].argument);
-    facts.arguments.back().odd = blame.odd == i;
-  }
+  add_scene(facts, scene, blame.odd);
   finding.run = std::move(facts);
   return finding;
 }

@@ -29,6 +29,7 @@ struct Suspect {
   bool scalar = false;                  // 0-dim on the CPU: PyTorch takes it beside any device
   bool requires_grad = false;           // it was computed from parameters, or is one
   bool named_by_pytorch = false;        // PyTorch's check objects to this one
+  bool mentioned = false;               // the statement that raised names it
   std::optional<std::string> variable;  // what the calling Python function calls it
   std::vector<Step> path;               // newest first
 

@@ -11,59 +11,91 @@
 #include <fstream>
 #include <sstream>
 
+#include "devsan/findings/merge.h"
 #include "devsan/findings/writers.h"
 
 namespace devsan::trace {
-namespace {
-
-// The same fault: same op and same line to change. A loop that carries on repeats it every step.
-bool same_cause(const Finding& a, const Finding& b) {
-  return a.rule == b.rule && a.place == b.place && a.run->op.name == b.run->op.name &&
-         a.run->op.backward == b.run->op.backward;
-}
-
-}  // namespace
-
 Sink::Sink(std::string report_dir, bool only_first)
-    : report_dir_(std::move(report_dir)), only_first_(only_first), process_(getpid()) {
+    : report_dir_(std::move(report_dir)), only_first_(only_first) {
+  process_.pid = getpid();
   // A report without findings says that this process was traced: silence would say nothing.
   if (!report_dir_.empty()) write_file();
 }
 
-bool Sink::open() {
-  std::lock_guard lock(mutex_);
-  return !only_first_ || findings_.empty() || process_ != getpid();
+// A forked child: the parent's findings are the parent's.
+void Sink::become_child() {
+  process_ = {};
+  process_.pid = getpid();
+  errors_.clear();
+  warnings_.clear();
 }
 
-void Sink::publish(const Finding& finding) {
+bool Sink::open() {
   std::lock_guard lock(mutex_);
-  if (process_ != getpid()) {  // a forked child: the parent's findings are the parent's
-    process_ = getpid();
-    findings_.clear();
-  }
-  if (only_first_ && !findings_.empty()) return;
-  if (std::ranges::any_of(findings_,
-                          [&](const Finding& other) { return same_cause(finding, other); })) {
+  return !only_first_ || errors_.empty() || process_.pid != getpid();
+}
+
+bool Sink::has_said(const std::string& text) {
+  std::lock_guard lock(mutex_);
+  return process_.pid == getpid() && std::ranges::any_of(errors_, [&](const Finding& finding) {
+           const std::string& said = finding.run->error;
+           return !said.empty() && text.find(said) != text.npos;
+         });
+}
+
+void Sink::publish(const Finding& error) {
+  std::lock_guard lock(mutex_);
+  if (process_.pid != getpid()) become_child();
+  if (only_first_ && !errors_.empty()) return;
+  if (std::ranges::any_of(errors_,
+                          [&](const Finding& other) { return same_cause(error, other); })) {
     return;
   }
-  findings_.push_back(finding);
+  errors_.push_back(error);
   if (!report_dir_.empty()) {
     write_file();
     return;
   }
   std::ostringstream text;
-  write_run_text(text, finding, {.color = isatty(STDERR_FILENO) == 1});
+  write_run_text(text, error, {.color = isatty(STDERR_FILENO) == 1});
+  const std::string block = text.str();
+  std::fwrite(block.data(), 1, block.size(), stderr);
+}
+
+void Sink::update(const ReportedProcess& process, std::vector<Finding> warnings) {
+  std::lock_guard lock(mutex_);
+  if (process_.pid != getpid()) {
+    if (warnings.empty()) return;
+    become_child();
+  }
+  if (process_ == process && warnings_ == warnings) return;
+  process_ = process;
+  warnings_ = std::move(warnings);
+  if (!report_dir_.empty()) write_file();
+}
+
+void Sink::print_warnings() {
+  std::lock_guard lock(mutex_);
+  if (!report_dir_.empty() || warnings_printed_ || process_.pid != getpid()) return;
+  warnings_printed_ = true;
+  std::ostringstream text;
+  for (const Finding& warning : warnings_) {
+    if (warning.rule == "rank-affinity") continue;
+    write_run_text(text, warning, {.color = isatty(STDERR_FILENO) == 1});
+  }
   const std::string block = text.str();
   std::fwrite(block.data(), 1, block.size(), stderr);
 }
 
 void Sink::write_file() {
-  const std::string path = report_dir_ + "/" + std::to_string(process_) + ".json";
+  const std::string path = report_dir_ + "/" + std::to_string(process_.pid) + ".json";
   const std::string draft = path + ".part";
   mkdir(report_dir_.c_str(), 0777);
   {
     std::ofstream out(draft, std::ios::trunc);
-    write_json(out, findings_);
+    std::vector<Finding> findings = errors_;
+    findings.insert(findings.end(), warnings_.begin(), warnings_.end());
+    write_json(out, findings, &process_);
     out.flush();
     if (!out) {
       std::fprintf(stderr, "DevSan: cannot write %s: %s\n", draft.c_str(), std::strerror(errno));

@@ -36,6 +36,7 @@ std::vector<std::string> read_lines(const std::string& file, int first, int coun
 }
 
 constexpr int kStatementLines = 5;
+constexpr int kLongestFile = 100'000;  // lines
 
 // The text without a trailing comment.
 std::string without_comment(std::string_view text, bool python) {
@@ -97,6 +98,30 @@ const std::map<std::string_view, std::string_view>& operator_of_op() {
   return operators;
 }
 
+std::size_t indent_of(std::string_view text) {
+  return std::min(text.find_first_not_of(" \t"), text.size());
+}
+
+bool is_blank(std::string_view text) {
+  return stripped(without_comment(text, /*python=*/true)).empty();
+}
+
+bool starts_function(std::string_view text) {
+  const std::string code = stripped(text);
+  return code.starts_with("def ") || code.starts_with("async def ");
+}
+
+// Index of the `def` around lines[at], or nothing.
+std::optional<std::size_t> enclosing_def(const std::vector<std::string>& lines, std::size_t at) {
+  const std::size_t inside = indent_of(lines[at]);
+  for (std::size_t i = at + 1; i > 0; --i) {
+    if (starts_function(lines[i - 1]) && (indent_of(lines[i - 1]) < inside || i - 1 == at)) {
+      return i - 1;
+    }
+  }
+  return std::nullopt;
+}
+
 // "a", "self.x[0]", "batch->ids" on one side of an operator: names, members, and brackets that
 // follow.
 constexpr const char* kOperand = R"(([A-Za-z_][\w.]*(?:->[\w.]+)*(?:\[[^\][]*\]|\([^()]*\))*))";
@@ -146,6 +171,43 @@ std::optional<std::string> device_literal(std::string_view statement, Device dev
     }
   }
   return std::nullopt;
+}
+
+std::string assigned_name(std::string_view statement) {
+  static const std::regex assignment(R"(^\s*([A-Za-z_]\w*)\s*(?::[^=]*)?=[^=])");
+  const std::string text(statement);
+  std::smatch match;
+  return std::regex_search(text, match, assignment) ? match.str(1) : std::string();
+}
+
+bool has_word(std::string_view text, const std::string& name) {
+  return std::regex_search(text.begin(), text.end(), std::regex("\\b" + name + "\\b"));
+}
+
+int return_line(const std::string& file, int line, const std::string& name) {
+  const std::vector<std::string> lines = read_lines(file, 1, kLongestFile);
+  const auto at = static_cast<std::size_t>(line) - 1;
+  if (line < 1 || at >= lines.size()) return 0;
+  const auto start = enclosing_def(lines, at);
+  if (!start) return 0;
+  int first = 0;
+  for (std::size_t i = at; i < lines.size(); ++i) {
+    if (is_blank(lines[i])) continue;
+    if (i > at && indent_of(lines[i]) <= indent_of(lines[*start])) break;
+    if (!stripped(lines[i]).starts_with("return ")) continue;
+    const int number = static_cast<int>(i) + 1;
+    if (first == 0) first = number;
+    if (!name.empty() && has_word(source_statement(file, number), name)) return number;
+  }
+  return first;
+}
+
+std::string enclosing_signature(const std::string& file, int line) {
+  const std::vector<std::string> lines = read_lines(file, 1, kLongestFile);
+  const auto at = static_cast<std::size_t>(line) - 1;
+  if (line < 1 || at >= lines.size()) return {};
+  const auto start = enclosing_def(lines, at);
+  return start ? source_statement(file, static_cast<int>(*start) + 1) : std::string();
 }
 
 std::vector<std::string> call_arguments(std::string_view statement, std::string_view op) {

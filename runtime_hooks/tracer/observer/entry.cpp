@@ -10,7 +10,9 @@
 #include <exception>
 #include <stdexcept>
 
+#include "core/messages.h"
 #include "core/python.h"
+#include "core/python_hooks.h"
 #include "core/sink.h"
 #include "devsan/run_options.h"
 #include "observer/cpp_modules.h"
@@ -18,6 +20,8 @@
 #include "observer/observer.h"
 #include "observer/self_check.h"
 #include "observer/thread_state.h"
+#include "observer/uncaught_error.h"
+#include "observer/warnings.h"
 #include "preload/hooks.h"
 
 namespace devsan::trace {
@@ -43,12 +47,56 @@ const devsan_tracer_hooks kHooks = {on_throw, on_device_check, note_module, on_r
 
 std::terminate_handler terminate_before = nullptr;
 
+Sink* sink = nullptr;
+
+// Runs what makes a report: its own failure must not become the program's.
+template <class Report>
+void say(Report report) {
+  ThreadState& state = thread_state();
+  if (state.busy) return;
+  const Busy busy(state);
+  try {
+    report();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "DevSan: a report could not be made: %s\n", error.what());
+  }
+}
+
+std::string message_in_flight() {
+  try {
+    if (const std::exception_ptr current = std::current_exception())
+      std::rethrow_exception(current);
+  } catch (const c10::Error& error) {
+    return error.what_without_backtrace();
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {  // no exception of the standard library's kind: nothing to read
+  }
+  return {};
+}
+
 // An exception that nobody catches ends the program without unwinding: no op is seen to end.
 void on_terminate() {
   report_before_end(thread_state());
+  say([] { report_terminating(message_in_flight(), *sink); });
+  say([] { report_warnings(*sink); });
   if (terminate_before) terminate_before();
   std::abort();
 }
+
+void on_uncaught(const PythonException& exception) {
+  say([&] { report_uncaught(exception, origin_table(), *sink); });
+}
+
+void on_ending() {
+  say([] {
+    report_warnings(*sink);
+    sink->print_warnings();
+  });
+}
+
+const PythonHooks kPythonHooks = {
+    [](const std::string& message) { return is_about_placement(message); }, on_uncaught, on_ending};
 
 // The hooks are in the preloaded library, which is in the global scope.
 bool set_hooks() {
@@ -66,7 +114,7 @@ void start() {
   if (options.trace_ops == 0) return;
   python::attach();
   if (!set_hooks()) throw std::runtime_error("libdevsan_preload.so is not loaded");
-  static auto* sink = new Sink(options.report_dir, options.on_mismatch == "halt");
+  sink = new Sink(options.report_dir, options.on_mismatch == "halt");
   ThreadState& state = thread_state();
   const Busy busy(state);
   start_observing({static_cast<int>(options.origins)}, *sink);
@@ -74,6 +122,12 @@ void start() {
   if (const std::string wrong = self_check(); !wrong.empty()) {
     stop_observing();
     throw std::runtime_error(wrong);
+  }
+  // At the end of a C++ program; when this runs in a Python program, its interpreter has ended.
+  if (python::attached()) {
+    install_python_hooks(kPythonHooks);
+  } else {
+    std::atexit(on_ending);
   }
   if (options.verbose != 0) {
     std::fprintf(

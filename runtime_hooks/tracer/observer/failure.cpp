@@ -1,12 +1,11 @@
 // Taking down an error about devices, and making the report of it.
 #include "observer/failure.h"
 
-#include <unistd.h>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <typeinfo>
 
+#include "core/collective.h"
 #include "core/messages.h"
 #include "core/model_names.h"
 #include "core/process_facts.h"
@@ -16,6 +15,8 @@
 #include "observer/cpp_modules.h"
 #include "observer/forward_sites.h"
 #include "observer/observer.h"
+#include "observer/uncaught_error.h"
+#include "observer/warnings.h"
 
 namespace devsan::trace {
 namespace {
@@ -42,6 +43,10 @@ std::optional<c10::OperatorHandle> operator_of(const at::RecordFunction& record)
   return name ? c10::Dispatcher::singleton().findSchema(*name) : std::nullopt;
 }
 
+bool is_collective(const ThreadState& state) {
+  return state.ops[state.outermost].name->kind == OpName::Kind::kCollective;
+}
+
 CapturedOp capture(const ActiveOp& op, const c10::TensorImpl* checked) {
   CapturedOp captured;
   captured.name = op.record->name();
@@ -51,6 +56,7 @@ CapturedOp capture(const ActiveOp& op, const c10::TensorImpl* checked) {
     CapturedArgument argument;
     argument.tensor = at::Tensor(
         c10::intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>::reclaim_copy(input.tensor));
+    argument.suspect = suspect_of(argument.tensor);
     Suspect& suspect = argument.suspect;
     const auto index = static_cast<std::size_t>(input.argument);
     const bool has_name =
@@ -58,20 +64,13 @@ CapturedOp capture(const ActiveOp& op, const c10::TensorImpl* checked) {
     suspect.argument.name =
         has_name ? handle->schema().arguments()[index].name() : "argument " + std::to_string(index);
     if (input.element >= 0) suspect.argument.name += "[" + std::to_string(input.element) + "]";
-    suspect.argument.dtype = c10::toString(argument.tensor.scalar_type());
-    const auto sizes = argument.tensor.sizes();
-    suspect.argument.shape.assign(sizes.begin(), sizes.end());
-    suspect.device = device_of(input.tensor).value_or(Device());
-    suspect.argument.device = to_string(suspect.device);
-    suspect.scalar = argument.tensor.dim() == 0 && suspect.device.is_cpu();
-    suspect.requires_grad = argument.tensor.requires_grad();
     suspect.named_by_pytorch = input.tensor == checked;
     captured.arguments.push_back(std::move(argument));
   }
   return captured;
 }
 
-void take_down(ThreadState& state, const char* message) {
+void take_down(ThreadState& state, const char* message, bool collective) {
   const Busy busy(state);
   const ActiveOp& outermost = state.ops[state.outermost];
   const ActiveOp* innermost = &outermost;
@@ -81,9 +80,10 @@ void take_down(ThreadState& state, const char* message) {
     innermost = &state.ops[i];
     mixed = mixed || state.ops[i].mixed;
   }
-  if (!mixed) return;
+  if (!mixed && !collective) return;
   auto failure = std::make_unique<Failure>();
   failure->message = message;
+  failure->collective = collective;
   failure->outermost = capture(outermost, state.checked_tensor);
   failure->innermost = capture(*innermost, state.checked_tensor);
   failure->checked_tensor = state.checked_tensor;
@@ -117,13 +117,14 @@ ModelNames names_of(const std::vector<CapturedArgument>& arguments, const Stack&
 Scene scene_of(const ThreadState& state, Failure& failure, OriginTable& origins) {
   Scene scene;
   scene.op = failure.outermost.name;
-  scene.local_rank = process_facts().local_rank;
+  scene.local_rank = process_facts().local_rank.value_or(-1);
   scene.use = symbolize(failure.site);
   if (const ActiveOp* node = state.innermost_backward()) {
     scene.backward = true;
     scene.forward = symbolize(forward_site(node->forward_thread, node->node_sequence).site);
   }
-  CapturedOp& judged = failure.outermost.mixed ? failure.outermost : failure.innermost;
+  CapturedOp& judged =
+      failure.outermost.mixed || failure.collective ? failure.outermost : failure.innermost;
   const ModelNames names = names_of(judged.arguments, scene.use);
   scene.model = names.model;
   const std::optional<std::string> named = argument_named_in(failure.message);
@@ -132,31 +133,14 @@ Scene scene_of(const ThreadState& state, Failure& failure, OriginTable& origins)
     suspect.argument.parameter = names.names[i];
     suspect.variable = names.variables[i];
     if (!failure.checked_tensor && named == suspect.argument.name) suspect.named_by_pytorch = true;
-    if (c10::StorageImpl* storage = storage_of(judged.arguments[i].tensor.unsafeGetTensorImpl())) {
-      OriginTable::Found found = origins.find(storage);
-      if (found.filled) {
-        // Its contents came later than its storage: both are shown.
-        suspect.path.push_back(path_of(found.filled).front());
-      }
-      const std::vector<Step> made = path_of(found.made);
-      suspect.path.insert(suspect.path.end(), made.begin(), made.end());
-    }
+    suspect.path = history_of(judged.arguments[i].tensor, origins);
     scene.suspects.push_back(std::move(suspect));
   }
   return scene;
 }
 
 RunFacts facts_of(const Failure& failure, const ActiveOp& op) {
-  RunFacts facts;
-  const ProcessFacts process = process_facts();
-  facts.process = getpid();
-  facts.rank = process.rank;
-  facts.world_size = process.world_size;
-  facts.step = optimizer_steps();
-  facts.collectives = collectives_seen();
-  facts.time_us = std::chrono::duration_cast<std::chrono::microseconds>(
-                      std::chrono::system_clock::now().time_since_epoch())
-                      .count();
+  RunFacts facts = run_facts();
   facts.op.sequence = static_cast<std::int64_t>(op.number);
   if (failure.innermost.name != failure.outermost.name) facts.inner_op = failure.innermost.name;
   facts.error = failure.message;
@@ -165,14 +149,44 @@ RunFacts facts_of(const Failure& failure, const ActiveOp& op) {
 
 }  // namespace
 
+Suspect suspect_of(const at::Tensor& tensor) {
+  Suspect suspect;
+  suspect.argument.dtype = c10::toString(tensor.scalar_type());
+  const auto sizes = tensor.sizes();
+  suspect.argument.shape.assign(sizes.begin(), sizes.end());
+  suspect.device = device_of(tensor.unsafeGetTensorImpl()).value_or(Device());
+  suspect.argument.device = to_string(suspect.device);
+  suspect.scalar = tensor.dim() == 0 && suspect.device.is_cpu();
+  suspect.requires_grad = tensor.requires_grad();
+  return suspect;
+}
+
+std::vector<Step> history_of(const at::Tensor& tensor, OriginTable& origins) {
+  std::vector<Step> history;
+  c10::StorageImpl* storage = storage_of(tensor.unsafeGetTensorImpl());
+  if (!storage) return history;
+  const OriginTable::Found found = origins.find(storage);
+  // Its contents may have come later than its storage: both are shown.
+  if (found.filled) history.push_back(path_of(found.filled).front());
+  const std::vector<Step> made = path_of(found.made);
+  history.insert(history.end(), made.begin(), made.end());
+  return history;
+}
+
 void note_throw(ThreadState& state, void* object, void* type) {
-  if (state.busy || state.op_depth == 0) return;
+  if (state.busy) return;
   const char* message = message_of(object, *static_cast<const std::type_info*>(type));
   if (!message) return;
-  if (!speaks_of_devices(message)) {
+  if (state.op_depth == 0) {
+    const Busy busy(state);
+    note_loose_throw(state, message);
+    return;
+  }
+  const bool collective = is_collective(state) && is_about_collective(message);
+  if (!collective && !speaks_of_devices(message)) {
     state.failure.reset();  // another error took its place
   } else if (!state.failure) {
-    take_down(state, message);
+    take_down(state, message, collective);
   }
   state.checked_tensor = nullptr;
 }
@@ -181,8 +195,11 @@ void report_failure(ThreadState& state, const ActiveOp& op, OriginTable& origins
   if (!state.failure || !sink.open()) return;
   const Busy busy(state);
   try {
-    sink.publish(
-        make_finding(scene_of(state, *state.failure, origins), facts_of(*state.failure, op)));
+    const Scene scene = scene_of(state, *state.failure, origins);
+    RunFacts facts = facts_of(*state.failure, op);
+    sink.publish(state.failure->collective
+                     ? make_collective_finding(scene, device_use(), std::move(facts))
+                     : make_finding(scene, std::move(facts)));
   } catch (const std::exception& error) {
     // The program's own exception goes on; a report that failed must not replace it.
     std::fprintf(stderr, "DevSan: a device mismatch in %s could not be reported: %s\n",

@@ -38,7 +38,14 @@ struct Failure {
   CapturedOp innermost;  // the op whose check failed; may be the outermost
   Site site;
   const c10::TensorImpl* checked_tensor = nullptr;
+  bool collective = false;  // it is about what a collective takes: no mix is needed
 };
+
+// What a report says of a tensor itself; the caller names it.
+Suspect suspect_of(const at::Tensor& tensor);
+
+// How it came to be where it is, newest first.
+std::vector<Step> history_of(const at::Tensor& tensor, OriginTable& origins);
 
 // Called for every C++ exception before it is thrown.
 void note_throw(ThreadState& state, void* object, void* type);

@@ -10,6 +10,8 @@
 #include "core/python.h"
 #include "observer/failure.h"
 #include "observer/forward_sites.h"
+#include "observer/process_groups.h"
+#include "observer/warnings.h"
 
 namespace devsan::trace {
 namespace {
@@ -78,6 +80,20 @@ std::shared_ptr<Origin> new_origin(ThreadState& state, ActiveOp& op, Origin::Kin
   return origin;
 }
 
+Moment now(const ActiveOp& op) {
+  return {steps.load(std::memory_order_relaxed), collectives.load(std::memory_order_relaxed),
+          op.number};
+}
+
+// For the counts of where tensors come to devices; `from` differs from the origin's device where
+// the tensor was moved. Gradients take the way of their tensors back: they decide nothing.
+void count_placement(const ActiveOp& op, const Origin& origin, Device from,
+                     const c10::TensorImpl* tensor, const OriginRef& source) {
+  if (origin.backward || (from == origin.device && origin.device.is_cpu())) return;
+  placements().add({origin.kind, from, origin.device, origin.op, origin.site}, tensor, source,
+                   now(op));
+}
+
 // Numbers that were made tensors for one call have no history worth keeping.
 bool is_number(const c10::TensorImpl* tensor) {
   return tensor->is_wrapped_number();
@@ -86,9 +102,10 @@ bool is_number(const c10::TensorImpl* tensor) {
 void note_first_seen(ThreadState& state, ActiveOp& op) {
   for (const Input& input : op.inputs) {
     if (!input.storage || is_number(input.tensor) || origins.knows(input.storage)) continue;
-    origins.set_made(
-        input.tensor->unsafe_storage(),
-        new_origin(state, op, Origin::Kind::kFirstSeen, to_device(input.storage->device())));
+    auto origin =
+        new_origin(state, op, Origin::Kind::kFirstSeen, to_device(input.storage->device()));
+    count_placement(op, *origin, origin->device, input.tensor, nullptr);
+    origins.set_made(input.tensor->unsafe_storage(), std::move(origin));
   }
 }
 
@@ -120,8 +137,9 @@ void note_made(ThreadState& state, ActiveOp& op, const c10::TensorImpl* result) 
   const Device device = to_device(storage_of(result)->device());
   if (op.name->kind == OpName::Kind::kSetStorage) {
     if (!origins.knows(storage_of(result))) {
-      origins.set_made(result->unsafe_storage(),
-                       new_origin(state, op, Origin::Kind::kFirstSeen, device));
+      auto origin = new_origin(state, op, Origin::Kind::kFirstSeen, device);
+      count_placement(op, *origin, device, result, nullptr);
+      origins.set_made(result->unsafe_storage(), std::move(origin));
     }
     return;
   }
@@ -131,10 +149,13 @@ void note_made(ThreadState& state, ActiveOp& op, const c10::TensorImpl* result) 
   std::shared_ptr<Origin> origin;
   if (source && source->storage && to_device(source->storage->device()) != device) {
     origin = new_origin(state, op, Origin::Kind::kMoved, device);
-    link(*origin, origins.find(source->storage).made, Origin::Link::kSame);
+    OriginRef moved = origins.find(source->storage).made;
+    count_placement(op, *origin, to_device(source->storage->device()), result, moved);
+    link(*origin, std::move(moved), Origin::Link::kSame);
   } else {
     origin = new_origin(state, op, Origin::Kind::kCreated, device);
     Beside beside = newest_on(op, device);
+    if (!beside.input) count_placement(op, *origin, device, result, nullptr);
     if (options.origins >= 2) {  // keep every op, up to the limit of a chain
       link(*origin, std::move(beside.made),
            only_input ? Origin::Link::kSame : Origin::Link::kBeside);
@@ -152,7 +173,9 @@ void note_filled(ThreadState& state, ActiveOp& op) {
   const Input& source = op.inputs[1];
   if (!target.storage || !source.storage) return;
   auto origin = new_origin(state, op, Origin::Kind::kFilled, to_device(target.storage->device()));
-  link(*origin, origins.find(source.storage).made, Origin::Link::kSame);
+  OriginRef copied = origins.find(source.storage).made;
+  count_placement(op, *origin, to_device(source.storage->device()), source.tensor, copied);
+  link(*origin, std::move(copied), Origin::Link::kSame);
   origins.set_filled(target.storage, std::move(origin));
 }
 
@@ -185,8 +208,11 @@ void begin_backward(ThreadState& state, const at::RecordFunction& record) {
 void begin_outermost(ThreadState& state, ActiveOp& op, const at::RecordFunction& record) {
   state.failure.reset();
   op.number = ops_seen.fetch_add(1, std::memory_order_relaxed) + 1;
-  if (op.name->kind == OpName::Kind::kCollective)
+  if (op.name->kind == OpName::Kind::kCollective) {
     collectives.fetch_add(1, std::memory_order_relaxed);
+    note_group_of(record);
+    if (!op.inputs.empty()) note_collective_on(op.first_device);
+  }
   if (options.origins > 0) note_first_seen(state, op);
 }
 
@@ -205,6 +231,10 @@ std::unique_ptr<at::ObserverContext> on_begin(const at::RecordFunction& record) 
     op.name = &op_name(record);
     if (op.name->kind == OpName::Kind::kRange) {
       op.range = true;
+      // A Function of the user's: no op of its own records where its node was made.
+      if (options.origins > 0 && record.seqNr() >= 0 && !state.innermost_backward()) {
+        record_forward_site(record.seqNr(), op.name->text, capture_site(options.origins >= 2));
+      }
       return nullptr;
     }
     state.outermost = state.depth - 1;
@@ -241,6 +271,10 @@ void on_end(const at::RecordFunction& record, at::ObserverContext*) {
   --index;
   ActiveOp& op = state.ops[index];
   if (!op.range && state.outermost == index) end_outermost(state, op, record);
+  if (op.backward) {
+    state.last_node_sequence = op.node_sequence;
+    state.last_node_thread = op.forward_thread;
+  }
   for (std::size_t i = index; i < state.depth; ++i) {
     if (!state.ops[i].range) --state.op_depth;
   }
@@ -276,8 +310,20 @@ std::int64_t collectives_seen() {
   return collectives.load(std::memory_order_relaxed);
 }
 
+std::int64_t ops_seen_so_far() {
+  return static_cast<std::int64_t>(ops_seen.load(std::memory_order_relaxed));
+}
+
+OriginTable& origin_table() {
+  return origins;
+}
+
 void count_optimizer_step() {
   steps.fetch_add(1, std::memory_order_relaxed);
+  ThreadState& state = thread_state();
+  if (state.busy) return;
+  const Busy busy(state);
+  report_warnings_now_and_then(*findings);
 }
 
 Site capture_site(bool always_native) {

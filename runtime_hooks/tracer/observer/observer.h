@@ -15,7 +15,7 @@ struct ObserverOptions {
 // Registers the callbacks. `sink` and the tables live as long as the process. To be called once.
 void start_observing(const ObserverOptions& options, Sink& sink);
 
-// Reports the error that is ending the program by std::terminate, if it is one about devices.
+// Reports the op that is ending the program by std::terminate, if its error is about devices.
 void report_before_end(ThreadState& state);
 
 // Stops it again, for a failed self-check.
@@ -24,7 +24,11 @@ void stop_observing();
 // What the process has done so far, for reports.
 std::int64_t optimizer_steps();
 std::int64_t collectives_seen();
+std::int64_t ops_seen_so_far();
 void count_optimizer_step();
+
+// The origins of the program's storages.
+OriginTable& origin_table();
 
 // The calling thread's stack. `always_native`: C++ frames also in Python programs.
 Site capture_site(bool always_native);

@@ -54,6 +54,10 @@ struct ThreadState {
   // What common_device_check_failure said just before its error is thrown.
   const c10::TensorImpl* checked_tensor = nullptr;
 
+  // The backward node that ended last: what the engine throws between two nodes is about it.
+  std::int64_t last_node_sequence = -1;
+  std::uint64_t last_node_thread = 0;
+
   ActiveOp& push();
   const ActiveOp* innermost_backward() const;
 };

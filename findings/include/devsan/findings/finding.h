@@ -91,6 +91,11 @@ struct RunFacts {
   std::vector<Argument> arguments;
   std::vector<Frame> stack;
   std::vector<Frame> forward_stack;  // of the op whose backward failed
+  // Of what was counted over the run (silent-move, rank-affinity); 0 elsewhere.
+  std::int64_t count = 0;  // tensors
+  std::int64_t bytes = 0;  // of all of them together
+  std::int64_t steps = 0;  // optimizer steps in which it happened
+  std::string own_device;  // rank-affinity: the rank's own, which this was not
 
   bool operator==(const RunFacts&) const = default;
 };
@@ -107,6 +112,17 @@ struct Finding {
   std::optional<RunFacts> run;
 
   bool operator==(const Finding&) const = default;
+};
+
+// The process that a report comes from. What is not known is empty.
+struct ReportedProcess {
+  std::int64_t pid = 0;
+  std::optional<int> rank;
+  std::optional<int> world_size;
+  std::optional<int> local_rank;
+  std::optional<std::string> own_device;  // the GPU that is this rank's, "cuda:1"
+
+  bool operator==(const ReportedProcess&) const = default;
 };
 
 // Identifies a finding over edits elsewhere in the file: a hash of rule, file name, message and

@@ -14,8 +14,8 @@ namespace devsan {
 
 enum class Format { kText, kJson, kSarif, kHtml };
 
-// The format that a file's ending asks for: .json, .sarif, .html or .txt. Throws std::invalid_argument
-// with one line that says what is accepted.
+// The format that a file's ending asks for: .json, .sarif, .html or .txt. Throws
+// std::invalid_argument with one line that says what is accepted.
 Format format_of_file(std::string_view path);
 
 // `file:line:col: warning: message [devsan-rule]` with notes for path, why and advice: editors and
@@ -27,10 +27,13 @@ struct RunTextOptions {
   bool full_stacks = false;
 };
 
-// The block of a runtime report that starts with `==PID==ERROR: DevSan:` and ends with `SUMMARY:`.
+// The block of a runtime report that starts with `==PID==ERROR: DevSan:` and ends with `SUMMARY:`;
+// of a warning that was counted over the run two lines, and the block with `full_stacks` only.
 void write_run_text(std::ostream& out, const Finding& finding, const RunTextOptions& options = {});
 
-void write_json(std::ostream& out, std::span<const Finding> findings);
+// `process`: of a report that one traced process writes about itself.
+void write_json(std::ostream& out, std::span<const Finding> findings,
+                const ReportedProcess* process = nullptr);
 
 // Files are written relative to the working folder where they lie below it, else as file: URIs.
 void write_sarif(std::ostream& out, std::span<const Finding> findings);
