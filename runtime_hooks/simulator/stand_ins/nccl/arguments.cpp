@@ -52,7 +52,7 @@ void check_arguments(const Work& work, cudaStream_t stream) {
     refuse(work, "invalid root " + std::to_string(call.root) + " (root should be in the 0.." +
                      std::to_string(ranks) + " range)");
   }
-  if (work.is_message() && (call.root < 0 || call.root >= ranks)) {
+  if (is_message(work.call) && (call.root < 0 || call.root >= ranks)) {
     refuse(work,
            "invalid peer " + std::to_string(call.root) + " of " + std::to_string(ranks) + " ranks");
   }

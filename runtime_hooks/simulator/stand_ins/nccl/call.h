@@ -43,6 +43,10 @@ struct Call {
   bool operator==(const Call&) const = default;
 };
 
+inline bool is_message(const Call& call) {
+  return call.function == Function::kSend || call.function == Function::kRecv;
+}
+
 // Bytes of one element.
 std::size_t element_size(ncclDataType_t type);
 

@@ -11,6 +11,9 @@
 namespace devsan::sim::nccl {
 namespace {
 
+constexpr char kMustAgree[] =
+    "devsan simulator: the ranks of a communicator must make the same call: ";
+
 constexpr std::uint32_t kNoFailure = 0;
 constexpr std::uint32_t kFailureInWriting = 1;
 constexpr std::uint32_t kFailureTold = 2;
@@ -71,6 +74,13 @@ class Communicator::Patience {
         communicator_.fail(ncclRemoteError, text_of_gone(peer, presence));
       }
     }
+    // In a collective this rank serves no messages, and the peer comes to no collective before.
+    for (const int peer : peers_) {
+      if (!slept || is_message(communicator_.call_) || !communicator_.is_blocked_by_me(peer))
+        continue;
+      if (ready()) continue;
+      communicator_.fail(ncclInvalidUsage, text_of_mismatch(peer));
+    }
     if (slept && std::chrono::steady_clock::now() - start_ > communicator_.timeout_ && !ready()) {
       communicator_.fail(ncclRemoteError, text_of_timeout());
     }
@@ -85,6 +95,11 @@ class Communicator::Patience {
            " for rank " + std::to_string(peer) + " (pid " + pid + "), " +
            (presence == Presence::kLeft ? "which has destroyed or aborted its communicator"
                                         : "whose process has ended");
+  }
+
+  std::string text_of_mismatch(int peer) const {
+    return std::string(kMustAgree) + me() + " called " + describe(communicator_.call_) + "; rank " +
+           std::to_string(peer) + " called " + describe(shown_now(communicator_.state(peer)));
   }
 
   std::string text_of_timeout() const {
@@ -226,15 +241,32 @@ void Communicator::meet(const Call* call) {
   if (std::none_of(everyone_else_.begin(), everyone_else_.end(), differs)) return;
   std::vector<Call> calls;
   for (int rank = 0; rank < ranks_; ++rank) calls.push_back(state(rank).posted[half]);
-  fail(ncclInvalidUsage, "devsan simulator: the ranks of a communicator must make the same call: " +
-                             describe_by_rank(calls));
+  fail(ncclInvalidUsage, kMustAgree + describe_by_rank(calls));
 }
 
-void Communicator::wait_for_messages(std::uint32_t seen, std::span<const int> peers) {
-  std::atomic<std::uint32_t>& bell = state(rank_).doorbell;
-  const auto ready = [&] { return bell.load() != seen; };
+void Communicator::wait_for_messages(std::uint32_t seen, const Call& first,
+                                     std::span<const int> peers) {
+  RankState& mine = state(rank_);
+  const auto ready = [&] { return mine.doorbell.load() != seen; };
+  call_ = first;
+  show_now(mine, first);
+  mine.blocked.store(true);
   Patience patience(*this, peers);
-  wait_until(bell, spins_, ready, [&](bool slept) { patience.check(slept, ready); });
+  wait_until(mine.doorbell, spins_, ready, [&](bool slept) { patience.check(slept, ready); });
+  mine.blocked.store(false);
+}
+
+bool Communicator::is_blocked_by_me(int peer) {
+  // The mailboxes first: a peer that goes on says so before it touches them.
+  const Mailbox& to_it = segment_.mailbox(rank_, peer);
+  const Mailbox& from_it = segment_.mailbox(peer, rank_);
+  const bool empty = to_it.written.load() == to_it.read.load();
+  const bool full = from_it.written.load() - from_it.read.load() == kMailboxBytes;
+  const RankState& its = state(peer);
+  if (!its.blocked.load()) return false;
+  const Call call = shown_now(its);
+  return call.root == rank_ && ((call.function == Function::kRecv && empty) ||
+                                (call.function == Function::kSend && full));
 }
 
 void Communicator::ring(int peer) {

@@ -63,9 +63,9 @@ class Communicator {
   void meet(const Call* call);
 
   // How often peers have moved this rank's messages, and a sleep until they move one again; throws
-  // if one of `peers` is gone, or none of them moves.
+  // if one of `peers` is gone, or none of them moves. `first` is the first that is not complete.
   std::uint32_t messages_moved() { return state(rank_).doorbell.load(); }
-  void wait_for_messages(std::uint32_t seen, std::span<const int> peers);
+  void wait_for_messages(std::uint32_t seen, const Call& first, std::span<const int> peers);
   // Tells a peer that one of its messages moved.
   void ring(int peer);
 
@@ -93,6 +93,8 @@ class Communicator {
   void refuse_duplicate_devices();
   void leave();
   void throw_if_failed();
+  // A peer is in a send or a receive that this rank would have to serve first.
+  bool is_blocked_by_me(int peer);
   void wake_all();
 
   // What `wait_until` asks while a rank waits for `peers`; throws if they cannot come.

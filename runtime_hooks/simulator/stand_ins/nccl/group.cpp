@@ -36,7 +36,7 @@ void run(const Batch& batch) {
   Communicator& communicator = *batch.communicator;
   std::vector<const Work*> messages;
   for (const Work& work : batch.works) {
-    if (work.is_message()) {
+    if (is_message(work.call)) {
       messages.push_back(&work);
       continue;
     }

@@ -38,6 +38,7 @@ class Message {
   explicit Message(const Work& work)
       : work_(&work), head_(work.call), total_(sizeof(Call) + work.bytes()) {}
 
+  const Call& call() const { return work_->call; }
   int peer() const { return work_->call.root; }
   bool sends() const { return work_->call.function == Function::kSend; }
   bool complete() const { return done_ == total_; }
@@ -108,7 +109,7 @@ void run_messages(Communicator& communicator, const std::vector<const Work*>& me
       }
     }
     std::erase_if(open, [](const Message& message) { return message.complete(); });
-    if (!moved && !open.empty()) communicator.wait_for_messages(seen, peers);
+    if (!moved && !open.empty()) communicator.wait_for_messages(seen, open.front().call(), peers);
   }
 }
 

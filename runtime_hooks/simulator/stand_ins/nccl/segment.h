@@ -54,9 +54,11 @@ struct alignas(64) RankState {
   std::int32_t physical_device;
   // What each of two rounds in turn is about; see Communicator::round.
   Call posted[2];
-  // What the rank is in at this moment, for messages alone: a Call in two words.
+  // What the rank is in at this moment: a Call in two words.
   std::atomic<std::uint64_t> now_what;
   std::atomic<std::uint64_t> now_count;
+  // It is a send or a receive that cannot go on before its peer does its part.
+  std::atomic<bool> blocked;
 };
 
 // A ring of bytes with one writer and one reader; positions only grow.

@@ -16,9 +16,6 @@ struct Work {
   void* receive = nullptr;
   std::optional<PreMul> premul;
 
-  bool is_message() const {
-    return call.function == Function::kSend || call.function == Function::kRecv;
-  }
   ncclDataType_t type() const { return static_cast<ncclDataType_t>(call.datatype); }
   std::size_t bytes() const { return static_cast<std::size_t>(call.count) * element_size(type()); }
 };
