@@ -1,4 +1,5 @@
-"""What the tracer adds to a 16-element CPU add, beside PyTorch's own DebugMode and FakeTensorMode, as a table.
+"""What the tracer adds to a 16-element CPU add, beside PyTorch's own DebugMode and FakeTensorMode, and to a move of 16
+elements to another device (meta: any machine has it), which is counted by its call site; as a table.
 
     tracer_cost.py [--rounds N]
 
@@ -34,8 +35,12 @@ with context:
     best = float("inf")
     for _ in range(60):
         start = time.process_time_ns()
-        for _ in range(count):
-            a + b
+        if mode == "move":
+            for _ in range(count):
+                a.to("meta")
+        else:
+            for _ in range(count):
+                a + b
         best = min(best, (time.process_time_ns() - start) / count)
 print(best / 1000)
 """
@@ -48,6 +53,8 @@ LINES = [
     ("origins 2", "plain", "origins=2", 2000),
     ("DebugMode", "debug", None, 200),
     ("FakeTensorMode", "fake", None, 200),
+    ("move, untraced", "move", None, 2000),
+    ("move, origins 1", "move", "origins=1", 2000),
 ]
 
 
@@ -70,11 +77,12 @@ def main():
     for _ in range(rounds):
         for name, mode, options, count in LINES:
             times[name].append(microseconds(mode, options, count))
-    base = statistics.median(times["untraced"])
+    medians = {name: statistics.median(measured) for name, measured in times.items()}
 
     print(f"{'16-element CPU add':<20}{'µs':>8}{'added µs':>10}{'ratio':>8}   target")
     for name, *_ in LINES:
-        time = statistics.median(times[name])
+        time = medians[name]
+        base = medians["move, untraced" if name.startswith("move") else "untraced"]
         target = f"at most {TARGET_US} µs added" if name == "origins 1" else ""
         print(f"{name:<20}{time:>8.2f}{time - base:>10.2f}{time / base:>8.2f}   {target}".rstrip())
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
 
@@ -79,6 +80,31 @@ TEST(Json, RefusesWhatIsNotOurs) {
           "no rule 'devsan-nonsense'");
   refuses(R"({"tool": "devsan", "findings": [{"rule": "devsan-dropped-move", "level": "loud"}]})",
           "'loud' is not note, warning or error");
+}
+
+TEST(Json, CountsComeBack) {
+  Finding finding = sample_run_finding();
+  finding.rule = "rank-affinity";
+  finding.level = Level::kWarning;
+  finding.run->count = 6;
+  finding.run->bytes = 147456;
+  finding.run->steps = 3;
+  finding.run->own_device = "cuda:1";
+  std::ostringstream out;
+  write_json(out, {&finding, 1});
+  const std::vector<Finding> read = read_json(out.str());
+  ASSERT_EQ(read.size(), 1u);
+  EXPECT_EQ(read[0], finding);
+}
+
+TEST(Json, AProcessSaysWhichItIs) {
+  const ReportedProcess process{4711, 1, 2, std::nullopt, "cuda:1"};
+  std::ostringstream out;
+  write_json(out, {}, &process);
+  const auto json = nlohmann::json::parse(out.str()).at("process");
+  EXPECT_EQ(json, nlohmann::json::parse(R"({"pid": 4711, "rank": 1, "world_size": 2,
+                                            "local_rank": null, "own_device": "cuda:1"})"));
+  EXPECT_TRUE(read_json(out.str()).empty());
 }
 
 }  // namespace

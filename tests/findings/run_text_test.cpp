@@ -37,6 +37,26 @@ SUMMARY: DevSan: device-mismatch train.py:38 in LMM.process_input
 )");
 }
 
+TEST(RunText, AWarningIsTwoLines) {
+  Finding finding = sample_run_finding();
+  finding.rule = "silent-move";
+  finding.level = Level::kWarning;
+  finding.message = "lib/hooks.py:9 moved 24.0 KiB a step";
+  finding.advice = "hand it over there";
+  EXPECT_EQ(text_of(finding),
+            "==4711==WARNING: DevSan: silent-move train.py:38 (rank 1 of 2): lib/hooks.py:9 moved "
+            "24.0 KiB a step\n  Fix: hand it over there\n");
+  EXPECT_THAT(text_of(finding, {.color = false, .full_stacks = true}),
+              HasSubstr("SUMMARY: DevSan: silent-move"));
+}
+
+TEST(RunText, WhatAFunctionRaisedIsNotCalledPyTorchs) {
+  Finding finding = sample_run_finding();
+  finding.run->op.name = "Trainer._run_epoch";
+  finding.run->error = "ValueError: not there";
+  EXPECT_THAT(text_of(finding), HasSubstr("\n  ValueError: not there\n"));
+}
+
 TEST(RunText, OneProcessHasNoRank) {
   Finding finding = sample_run_finding();
   finding.run->world_size = 1;

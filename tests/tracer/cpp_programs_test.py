@@ -59,6 +59,36 @@ def test_steps_of_torch_optim_are_counted(tmp_path):
     assert finding["step"] == 2
 
 
+def test_exception_of_the_programs_own(tmp_path):
+    result, (finding,) = cpp_program("own-check", tmp_path)
+    assert result.returncode == -6
+    assert (finding["rule"], finding["level"]) == ("device-mismatch", "error")
+    assert "y must be on device cuda:0 but is on cuda:1" in finding["error"]
+    assert finding["stack"][0]["function"].endswith("same_device")
+    # The statement that throws may have its line at its end.
+    assert abs(finding["line"] - line_of("faults.cpp", "own-check")) <= 1
+
+
+def test_exception_that_is_caught_is_nobodys_business(tmp_path):
+    result, findings = cpp_program("own-check-caught", tmp_path)
+    assert (result.returncode, findings) == (0, [])
+
+
+def test_gradient_that_the_engine_refuses(tmp_path):
+    result, (finding,) = cpp_program("invalid-gradient", tmp_path)
+    assert result.returncode == -6
+    assert "invalid gradient" in finding["error"]
+    assert finding["forward_stack"][0]["function"].endswith("invalid_gradient")
+
+
+def test_gpu_of_another_rank(tmp_path):
+    result, (finding,) = cpp_program("other-ranks-gpu", tmp_path, env={"RANK": "1", "WORLD_SIZE": "2", "LOCAL_RANK": "1"})
+    assert result.returncode == 0, result.stderr
+    assert (finding["rule"], finding["level"], finding["own_device"]) == ("rank-affinity", "warning", "cuda:1")
+    assert (finding["count"], finding["bytes"]) == (4, 4 * 8 * 4)
+    assert finding["line"] == line_of("faults.cpp", "other-ranks-gpu")
+
+
 @pytest.mark.parametrize("origins", [0, 1, 2])
 def test_no_finding(origins, tmp_path):
     result, findings = cpp_program("no-fault", tmp_path, f"on_mismatch=continue:origins={origins}")

@@ -82,6 +82,18 @@ TEST_F(SinkTest, WarningsStandBehindErrorsAndAreReplaced) {
   EXPECT_EQ(findings[1].run->count, 2);
 }
 
+TEST_F(SinkTest, AWarningAtTheLineOfAnErrorIsLeftOut) {
+  Sink sink(folder_, /*only_first=*/true);
+  Finding warning = finding("aten::to", 1);
+  warning.rule = "rank-affinity";
+  warning.level = Level::kWarning;
+  sink.update(process(), {warning});
+  EXPECT_EQ(written().size(), 1u);
+  sink.publish(finding("aten::a", 1));
+  ASSERT_EQ(written().size(), 1u);
+  EXPECT_EQ(written()[0].rule, "device-mismatch");
+}
+
 TEST_F(SinkTest, SaysWhichProcessItIs) {
   Sink sink(folder_, /*only_first=*/true);
   ReportedProcess rank = process();

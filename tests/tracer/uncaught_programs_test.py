@@ -12,7 +12,7 @@ def program(name, folder, options="", **more):
 
 # program, mark of the line to change, what raised, the odd one, its name in the model
 FAULTS = [
-    ("data-parallel", "data-parallel", "DataParallel.forward", "t", "module.1.weight"),
+    ("data-parallel", "data-parallel", "DataParallel.forward", "t", "1.weight"),
     ("ddp-devices", "ddp-devices", "DistributedDataParallel._log_and_throw", "module", "weight"),
     ("returned", "returned", "check", "y", None),
     ("in-thread", "returned", "check", "y", None),
@@ -77,7 +77,7 @@ def test_collective_on_a_tensor_its_backend_does_not_take(tmp_path):
 
 
 @pytest.mark.parametrize("name, code", [("caught", 0), ("system-exit", 1), ("interrupt", -2), ("other-error", 1),
-                                        ("missing-file", 1)])
+                                        ("missing-file", 1), ("option", 1)])
 def test_no_finding(name, code, tmp_path):
     result, findings = program(name, tmp_path, "on_mismatch=continue")
     assert result.returncode == code, result.stderr

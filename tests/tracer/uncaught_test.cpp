@@ -109,5 +109,33 @@ TEST_F(UncaughtTest, WithoutTensorsTheCallIsNamed) {
   EXPECT_EQ(make_uncaught_finding(uncaught, {}).place.line, 20);
 }
 
+TEST_F(UncaughtTest, TensorsBearOutWhatTheMessageSays) {
+  Uncaught uncaught = trainers_check();
+  EXPECT_TRUE(shows_mismatch(uncaught));
+  uncaught.scene.suspects = {tensor("x", kCuda1)};
+  EXPECT_TRUE(shows_mismatch(uncaught));
+  uncaught.scene.suspects = {tensor("x", kCpu)};
+  EXPECT_FALSE(shows_mismatch(uncaught));
+  uncaught.scene.suspects.clear();
+  EXPECT_FALSE(shows_mismatch(uncaught));
+}
+
+TEST_F(UncaughtTest, AnOptionIsNotATensor) {
+  Uncaught uncaught;
+  uncaught.message = "device must be one of 'cpu' or 'cuda', but got 'gpu'";
+  uncaught.scene.suspects = {tensor("x", kCpu), tensor("y", kCpu)};
+  EXPECT_FALSE(shows_mismatch(uncaught));
+  uncaught.tensors_known = false;
+  EXPECT_FALSE(shows_mismatch(uncaught));
+}
+
+TEST_F(UncaughtTest, PyTorchsOwnWordsNeedNoMore) {
+  Uncaught uncaught;
+  uncaught.message =
+      "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy the tensor to "
+      "host memory first.";
+  EXPECT_TRUE(shows_mismatch(uncaught));
+}
+
 }  // namespace
 }  // namespace devsan::trace

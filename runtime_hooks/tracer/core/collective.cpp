@@ -85,7 +85,9 @@ Verdict refused_tensor(const Scene& scene, const DeviceUse& use, const RunFacts&
     verdict.why =
         fmt::format("The literal {} put it there; {} owns {}.", *literal, rank_text(facts),
                     use.own ? to_string(*use.own) : std::string("another device"));
-    verdict.advice = fmt::format("use this rank's own device instead of {}", *literal);
+    verdict.advice = odd.device.is_cpu()
+                         ? fmt::format("leave it on this rank's own device, without {}", *literal)
+                         : fmt::format("use this rank's own device instead of {}", *literal);
     return verdict;
   }
   const std::string name = odd.variable             ? *odd.variable

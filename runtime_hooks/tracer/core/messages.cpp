@@ -126,6 +126,11 @@ bool is_about_placement(std::string_view message) {
       kAll, [&](const std::regex& pattern) { return std::regex_search(text, pattern); });
 }
 
+bool is_plainly_about_placement(std::string_view message) {
+  return speaks_of_devices(message) ||
+         lower(message).find("device type tensor to numpy") != std::string::npos;
+}
+
 DevicesInMessage devices_in(std::string_view message) {
   static const std::regex device(R"(\b(cpu|cuda(:\d+)?|xpu(:\d+)?|mps(:\d+)?|meta)\b)");
   const std::string text(first_line(message));

@@ -22,6 +22,10 @@ std::optional<std::string> argument_named_in(std::string_view message);
 // itself.
 bool is_about_placement(std::string_view message);
 
+// Of such: whether it is one of PyTorch's own forms, which say it plainly. What other texts mean is
+// shown by tensors alone ("device must be cpu or cuda but is gpu" is about an option).
+bool is_plainly_about_placement(std::string_view message);
+
 // The devices that "... must be on cuda:0 but ... is cuda:1" names: the last one before "but", and
 // the first one behind it. As PyTorch writes them; empty where there is none.
 struct DevicesInMessage {

@@ -49,8 +49,11 @@ def _answer(request):
     if nn is None:
         return json.dumps({"names": names, "variables": variables, "model": []})
 
+    # Names are those of the program's own model, without the "module." of what it was wrapped in to be trained.
+    wrappers = (nn.DataParallel, nn.parallel.DistributedDataParallel)
     modules = [m for m in gc.get_objects()
-               if issubclass(type(m), nn.Module) and "_modules" in m.__dict__ and "_parameters" in m.__dict__]
+               if issubclass(type(m), nn.Module) and not issubclass(type(m), wrappers)
+               and "_modules" in m.__dict__ and "_parameters" in m.__dict__]
     children = {id(child) for m in modules for child in m._modules.values() if child is not None}
 
     def walk(module, prefix, seen):

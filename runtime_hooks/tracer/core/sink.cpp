@@ -74,13 +74,20 @@ void Sink::update(const ReportedProcess& process, std::vector<Finding> warnings)
   if (!report_dir_.empty()) write_file();
 }
 
+// Of a line that is to change because of an error, a warning says nothing new.
+bool Sink::has_error_at(const SourceRange& place) const {
+  return std::ranges::any_of(errors_, [&](const Finding& error) {
+    return place.known() && error.place.file == place.file && error.place.line == place.line;
+  });
+}
+
 void Sink::print_warnings() {
   std::lock_guard lock(mutex_);
   if (!report_dir_.empty() || warnings_printed_ || process_.pid != getpid()) return;
   warnings_printed_ = true;
   std::ostringstream text;
   for (const Finding& warning : warnings_) {
-    if (warning.rule == "rank-affinity") continue;
+    if (warning.rule == "rank-affinity" || has_error_at(warning.place)) continue;
     write_run_text(text, warning, {.color = isatty(STDERR_FILENO) == 1});
   }
   const std::string block = text.str();
@@ -94,7 +101,8 @@ void Sink::write_file() {
   {
     std::ofstream out(draft, std::ios::trunc);
     std::vector<Finding> findings = errors_;
-    findings.insert(findings.end(), warnings_.begin(), warnings_.end());
+    std::ranges::copy_if(warnings_, std::back_inserter(findings),
+                         [this](const Finding& warning) { return !has_error_at(warning.place); });
     write_json(out, findings, &process_);
     out.flush();
     if (!out) {

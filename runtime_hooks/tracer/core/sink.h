@@ -34,6 +34,7 @@ class Sink {
 
  private:
   void become_child();
+  bool has_error_at(const SourceRange& place) const;
   void write_file();
 
   ForkSafeMutex mutex_;

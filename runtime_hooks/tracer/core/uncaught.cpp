@@ -189,6 +189,19 @@ class Advisor {
 
 }  // namespace
 
+bool shows_mismatch(const Uncaught& uncaught) {
+  if (is_plainly_about_placement(uncaught.message)) return true;
+  const DevicesInMessage devices = devices_in(uncaught.message);
+  if (!uncaught.tensors_known) {
+    return !devices.expected.empty() && !devices.found.empty() && devices.expected != devices.found;
+  }
+  const std::vector<Suspect>& suspects = uncaught.scene.suspects;
+  return first_on(uncaught.scene, devices.found) ||
+         std::ranges::any_of(suspects, [&](const Suspect& suspect) {
+           return suspect.device != suspects.front().device;
+         });
+}
+
 Finding make_uncaught_finding(Uncaught uncaught, RunFacts facts) {
   Scene& scene = uncaught.scene;
   const std::vector<Suspect> in_hand = scene.suspects;

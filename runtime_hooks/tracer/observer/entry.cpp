@@ -98,6 +98,16 @@ void on_ending() {
 const PythonHooks kPythonHooks = {
     [](const std::string& message) { return is_about_placement(message); }, on_uncaught, on_ending};
 
+// A Python program says itself when it ends: after that there is no interpreter to read stacks
+// with.
+void at_first_op() {
+  if (python::attached()) {
+    install_python_hooks(kPythonHooks);
+  } else {
+    std::atexit(on_ending);
+  }
+}
+
 // The hooks are in the preloaded library, which is in the global scope.
 bool set_hooks() {
   void* address = dlsym(RTLD_DEFAULT, DEVSAN_SET_HOOKS);
@@ -117,17 +127,11 @@ void start() {
   sink = new Sink(options.report_dir, options.on_mismatch == "halt");
   ThreadState& state = thread_state();
   const Busy busy(state);
-  start_observing({static_cast<int>(options.origins)}, *sink);
+  start_observing({static_cast<int>(options.origins), at_first_op}, *sink);
   terminate_before = std::set_terminate(on_terminate);
   if (const std::string wrong = self_check(); !wrong.empty()) {
     stop_observing();
     throw std::runtime_error(wrong);
-  }
-  // At the end of a C++ program; when this runs in a Python program, its interpreter has ended.
-  if (python::attached()) {
-    install_python_hooks(kPythonHooks);
-  } else {
-    std::atexit(on_ending);
   }
   if (options.verbose != 0) {
     std::fprintf(

@@ -142,7 +142,9 @@ Scene scene_of(const ThreadState& state, Failure& failure, OriginTable& origins)
 RunFacts facts_of(const Failure& failure, const ActiveOp& op) {
   RunFacts facts = run_facts();
   facts.op.sequence = static_cast<std::int64_t>(op.number);
-  if (failure.innermost.name != failure.outermost.name) facts.inner_op = failure.innermost.name;
+  const std::string& inner = failure.innermost.name;
+  const bool is_op = inner.find("::") != inner.npos;  // not a range inside one
+  if (is_op && inner != failure.outermost.name) facts.inner_op = inner;
   facts.error = failure.message;
   return facts;
 }

@@ -208,6 +208,10 @@ void begin_backward(ThreadState& state, const at::RecordFunction& record) {
 void begin_outermost(ThreadState& state, ActiveOp& op, const at::RecordFunction& record) {
   state.failure.reset();
   op.number = ops_seen.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (op.number == 1 && options.at_first_op) {
+    const Busy busy(state);
+    options.at_first_op();
+  }
   if (op.name->kind == OpName::Kind::kCollective) {
     collectives.fetch_add(1, std::memory_order_relaxed);
     note_group_of(record);

@@ -8,8 +8,11 @@
 namespace devsan::trace {
 
 struct ObserverOptions {
-  int origins =
-      1;  // 0 none, 1 where tensors were made and moved, 2 every op, with C++ frames everywhere
+  // 0 none, 1 where tensors were made and moved, 2 every op, with C++ frames everywhere
+  int origins = 1;
+  // Called in the program's first op, which is later than the opening of the tracer: another thread
+  // may wait for that with the GIL held.
+  void (*at_first_op)() = nullptr;
 };
 
 // Registers the callbacks. `sink` and the tables live as long as the process. To be called once.

@@ -95,6 +95,7 @@ void report_uncaught(const PythonException& exception, OriginTable& origins, Sin
       exception.stack.empty() ? exception.type : exception.stack.front().frame.function;
   uncaught.scene.use = exception.stack;
   uncaught.scene.suspects = suspects_of(exception, origins);
+  if (!shows_mismatch(uncaught)) return;
   if (const auto sites = sites_of_throw(exception.message)) {
     uncaught.scene.forward = symbolize(sites->forward);
     uncaught.scene.backward = sites->forward.known();
@@ -111,6 +112,8 @@ void report_terminating(const std::string& message, Sink& sink) {
   Uncaught uncaught;
   uncaught.type = "exception";
   uncaught.message = message;
+  uncaught.tensors_known = false;
+  if (!shows_mismatch(uncaught)) return;
   uncaught.scene.use = symbolize(sites->site);
   uncaught.scene.forward = symbolize(sites->forward);
   uncaught.scene.backward = sites->forward.known();

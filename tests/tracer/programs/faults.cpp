@@ -1,11 +1,13 @@
 // Small C++ programs with one placement fault each, and some that have none: faults NAME.
 //
 // The line to change ends in a comment with the program's name.
+#include <c10/cuda/CUDAFunctions.h>
 #include <torch/torch.h>
 
 #include <functional>
 #include <iostream>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -92,6 +94,50 @@ void custom_function() {
   Mixing::apply(torch::ones({3}, options)).sum().backward();
 }
 
+struct Elsewhere : torch::autograd::Function<Elsewhere> {
+  static torch::Tensor forward(torch::autograd::AutogradContext*, const torch::Tensor& x) {
+    return x * 2;
+  }
+  static torch::autograd::tensor_list backward(torch::autograd::AutogradContext*,
+                                               torch::autograd::tensor_list gradients) {
+    return {gradients[0].to(kSecond)};
+  }
+};
+
+void invalid_gradient() {
+  const auto options = torch::TensorOptions().device(kFirst).requires_grad(true);
+  const torch::Tensor x = torch::ones({3}, options) * 3;
+  const torch::Tensor y = Elsewhere::apply(x);  // cause: invalid-gradient
+  y.sum().backward();
+}
+
+// A check of the program's own.
+void same_device(const torch::Tensor& x, const torch::Tensor& y) {
+  if (x.device() == y.device()) return;
+  throw std::invalid_argument("y must be on device " + x.device().str() + " but is on " +
+                              y.device().str());  // cause: own-check
+}
+
+void own_check() {
+  same_device(torch::ones({3}, kFirst), torch::ones({3}, kSecond));
+}
+
+void own_check_caught() {
+  try {
+    own_check();
+  } catch (const std::invalid_argument&) {  // the program goes on
+  }
+}
+
+// As rank 1 of 2.
+void other_ranks_gpu() {
+  c10::cuda::set_device(1);
+  for (int i = 0; i < 4; ++i) {
+    torch::ones({8}, torch::Device("cuda:0"));  // cause: other-ranks-gpu
+    torch::ones({8}, kSecond);
+  }
+}
+
 void stepped() {
   torch::nn::Linear layer(4, 4);
   torch::optim::AdamW optimizer(layer->parameters());
@@ -121,9 +167,16 @@ void no_fault() {
 int main(int argc, char** argv) {
   const std::string name = argc > 1 ? argv[1] : "";
   const std::map<std::string, std::function<void()>> programs = {
-      {"labels", labels},   {"from-blob", from_blob},
-      {"buffer", buffer},   {"custom-function", custom_function},
-      {"stepped", stepped}, {"no-fault", no_fault}};
+      {"labels", labels},
+      {"from-blob", from_blob},
+      {"buffer", buffer},
+      {"custom-function", custom_function},
+      {"stepped", stepped},
+      {"no-fault", no_fault},
+      {"own-check", own_check},
+      {"own-check-caught", own_check_caught},
+      {"invalid-gradient", invalid_gradient},
+      {"other-ranks-gpu", other_ranks_gpu}};
   if (const auto program = programs.find(name); program != programs.end()) {
     program->second();
   } else {

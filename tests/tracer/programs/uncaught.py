@@ -141,6 +141,11 @@ def other_error():
     raise RuntimeError("CUDA out of memory: this device has 3 GiB but cuda:0 needs 4 GiB")
 
 
+def option():
+    x = torch.ones(1)
+    raise ValueError(f"device must be one of 'cpu' or 'cuda', but got 'gpu' for {x}")
+
+
 def missing_file():
     torch.ones(1)
     open("/device/cuda:0 must exist but does not")
@@ -155,7 +160,7 @@ PROGRAMS = {
     "data-parallel": data_parallel, "ddp-devices": ddp_devices, "invalid-gradient": invalid_gradient,
     "assigned-gradient": assigned_gradient, "returned": returned, "in-thread": in_thread, "replaced-hook": replaced_hook,
     "spawned": spawned, "process": process, "ranks": ranks, "collective": collective, "caught": caught,
-    "system-exit": system_exit, "interrupt": interrupt, "other-error": other_error, "missing-file": missing_file,
+    "system-exit": system_exit, "interrupt": interrupt, "other-error": other_error, "missing-file": missing_file, "option": option,
     "op-error": op_error,
 }
 

@@ -1,0 +1,63 @@
+"""`devsan run` on a frozen Idefics model with a small trainable encoder, trained by Lightning's DDP on two simulated GPUs
+over NCCL: the line to change for each of its faults, which show on rank 1 alone, and silence where nothing is wrong.
+
+Lines are found by their text; names are written here by hand from the program and transformers' module tree.
+"""
+import json
+import pathlib
+
+import pytest
+
+from tools import PYTHON, devsan
+
+PROGRAM = pathlib.Path(__file__).resolve().parent / "icv_lightning.py"
+
+# fault: (op, the odd argument, the parameter beside it, text of the line to change). Idefics looks up the tokens before
+# it moves the pixels to where they are, so the literal shows at the embedding already.
+FAULTS = {
+    "tokens-literal": ("aten::embedding", "indices", "lmm.model.model.embed_tokens.additional_embedding.weight",
+                       'return {k: v if k == "pixel_values" else v.to("cuda:0") for k, v in inputs.items()}'),
+    "model-literal": ("aten::conv2d", "input", "lmm.model.model.vision_model.embeddings.patch_embedding.weight",
+                      'embeddings.forward = lambda pixels, *a, **k: forward(pixels.to("cuda:0"), *a, **k)'),
+}
+
+
+def line_of(text):
+    lines = [number for number, line in enumerate(PROGRAM.read_text().splitlines(), 1) if line.strip() == text]
+    assert len(lines) == 1, text
+    return lines[0]
+
+
+def train(fault, folder):
+    report = folder / "report.json"
+    result = devsan("run", "--simulate", "2", "--report", report, "--", PYTHON, PROGRAM, timeout=400, cwd=folder,
+                    env={"FAULT": fault, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"})
+    return result, json.loads(report.read_text())["findings"]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_fault(fault, tmp_path):
+    result, findings = train(fault, tmp_path)
+    assert result.returncode != 0
+    assert len(findings) == 1, result.stderr
+    (found,) = findings
+    op, argument, parameter, line = FAULTS[fault]
+    assert (found["rule"], found["op"]["name"]) == ("device-mismatch", op)
+    assert (found["rank"], found["world_size"]) == (1, 2)
+    odd = [(each["name"], each["device"]) for each in found["arguments"] if each["odd"]]
+    assert odd == [(argument, "cuda:0")]
+    assert {each["parameter"]: each["device"] for each in found["arguments"] if each["parameter"]} == {parameter: "cuda:1"}
+    assert (pathlib.Path(found["file"]).name, found["line"]) == (PROGRAM.name, line_of(line))
+    moved = next(step for step in found["path"] if step["label"] == "moved")
+    assert (moved["device"], moved["line"]) == ("cuda:0", line_of(line))
+    assert "Rank 1 owns cuda:1" in found["why"]
+    assert "ERROR: DevSan" in result.stderr
+
+
+# cpu-pixels leaves the pixels where they are, which is the GPU: Lightning has brought the whole batch there.
+@pytest.mark.parametrize("fault", ["none", "cpu-pixels"])
+def test_nothing_is_found_where_nothing_is_wrong(fault, tmp_path):
+    result, findings = train(fault, tmp_path)
+    assert (result.returncode, findings) == (0, []), result.stderr
+    assert {line.split(" loss")[0] for line in result.stdout.splitlines() if line.startswith("rank")} == {
+        f"rank {rank} step {step}" for rank in (0, 1) for step in (0, 1, 2)}
