@@ -199,6 +199,32 @@ Finding get_finding(const Json& json) {
   return finding;
 }
 
+template <class T>
+std::optional<T> get_optional(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found == json.end() || found->is_null() ? std::nullopt : std::optional(found->get<T>());
+}
+
+ReportedProcess get_process(const Json& json) {
+  return {json.at("pid").get<std::int64_t>(), get_optional<int>(json, "rank"),
+          get_optional<int>(json, "world_size"), get_optional<int>(json, "local_rank"),
+          get_optional<std::string>(json, "own_device")};
+}
+
+// What `get` makes of the document.
+template <class Get>
+auto read_report(std::string_view text, Get&& get) {
+  try {
+    const Json document = Json::parse(text);
+    if (document.value("tool", "") != "devsan") {
+      throw std::runtime_error("not a report of DevSan: \"tool\" is not \"devsan\"");
+    }
+    return get(document);
+  } catch (const Json::exception& error) {
+    throw std::runtime_error(fmt::format("not a report of DevSan: {}", error.what()));
+  }
+}
+
 }  // namespace
 
 void write_json(std::ostream& out, std::span<const Finding> findings,
@@ -213,17 +239,18 @@ void write_json(std::ostream& out, std::span<const Finding> findings,
 }
 
 std::vector<Finding> read_json(std::string_view text) {
-  try {
-    const Json document = Json::parse(text);
-    if (document.value("tool", "") != "devsan") {
-      throw std::runtime_error("not a report of DevSan: \"tool\" is not \"devsan\"");
-    }
+  return read_report(text, [](const Json& document) {
     std::vector<Finding> findings;
     for (const Json& json : document.at("findings")) findings.push_back(get_finding(json));
     return findings;
-  } catch (const Json::exception& error) {
-    throw std::runtime_error(fmt::format("not a report of DevSan: {}", error.what()));
-  }
+  });
+}
+
+std::optional<ReportedProcess> read_process(std::string_view text) {
+  return read_report(text, [](const Json& document) {
+    const auto process = document.find("process");
+    return process == document.end() ? std::nullopt : std::optional(get_process(*process));
+  });
 }
 
 }  // namespace devsan

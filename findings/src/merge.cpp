@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 
@@ -80,6 +81,27 @@ std::vector<Finding> merge_findings(std::vector<Finding> findings) {
   merged.insert(merged.end(), std::make_move_iterator(runs.begin()),
                 std::make_move_iterator(runs.end()));
   return merged;
+}
+
+void drop_what_others_refute(std::vector<Finding>& findings,
+                             std::span<const ReportedProcess> processes) {
+  const auto is_anothers_own = [&](const Finding& finding) {
+    return std::ranges::any_of(processes, [&](const ReportedProcess& process) {
+      return process.pid != finding.run->process && !finding.run->arguments.empty() &&
+             process.own_device == finding.run->arguments.front().device;
+    });
+  };
+  std::set<std::pair<std::string, int>> lines_of_errors;
+  for (const Finding& finding : findings) {
+    if (finding.level == Level::kError) {
+      lines_of_errors.emplace(finding.place.file, finding.place.line);
+    }
+  }
+  std::erase_if(findings, [&](const Finding& finding) {
+    return finding.run && finding.rule == "rank-affinity" &&
+           (!is_anothers_own(finding) ||
+            lines_of_errors.contains({finding.place.file, finding.place.line}));
+  });
 }
 
 std::string ranks_text(std::span<const int> ranks) {

@@ -90,8 +90,9 @@ std::optional<CommandLine> parse(int argc, char** argv) {
            std::string(info.help))
         ->type_name(std::string(info.values));
   }
-  app.add_option("--report", line.report_files,
-                 "write the findings to FILE: .json, .sarif, .html or .txt, by its ending; repeatable")
+  app.add_option(
+         "--report", line.report_files,
+         "write the findings to FILE: .json, .sarif, .html or .txt, by its ending; repeatable")
       ->type_name("FILE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -48,6 +48,7 @@ std::vector<std::string> wait_for_processes(const fs::path& folder,
 
 MergedReport merge_reports(const fs::path& folder) {
   MergedReport merged;
+  std::vector<ReportedProcess> processes;
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (!is_report(entry.path())) continue;
     std::ostringstream text;
@@ -56,12 +57,14 @@ MergedReport merge_reports(const fs::path& folder) {
       for (Finding& finding : read_json(text.str())) {
         if (finding.run) merged.findings.push_back(std::move(finding));
       }
+      if (const auto process = read_process(text.str())) processes.push_back(*process);
       ++merged.traced_processes;
     } catch (const std::runtime_error& error) {
       merged.unreadable.push_back(fmt::format("the report of process {} could not be read: {}",
                                               entry.path().stem().string(), error.what()));
     }
   }
+  drop_what_others_refute(merged.findings, processes);
   merged.findings = merge_findings(std::move(merged.findings));
   return merged;
 }

@@ -104,6 +104,38 @@ TEST(Merge, RanksSurviveJson) {
   EXPECT_THAT(text.str(), HasSubstr("\"ranks\": ["));
 }
 
+Finding on_another_device(int rank, const std::string& device) {
+  Finding finding = on_line(on_rank(rank, 0, 0), 7);
+  finding.rule = "rank-affinity";
+  finding.level = Level::kWarning;
+  finding.run->arguments = {{"tensor", "Float", {4}, device, std::nullopt, true}};
+  return finding;
+}
+
+TEST(Refuted, ADeviceOfNobodyElseIsARanksToUse) {
+  const std::vector<ReportedProcess> processes{{100, 0, 2, 0, "cuda:0"}, {101, 1, 2, 1, "cuda:2"}};
+  std::vector findings{on_another_device(0, "cuda:1"), on_another_device(0, "cuda:2"),
+                       on_another_device(1, "cuda:0"), on_another_device(1, "cuda:2")};
+  drop_what_others_refute(findings, processes);
+  ASSERT_THAT(findings, SizeIs(2));
+  EXPECT_EQ(findings[0].run->arguments[0].device, "cuda:2");
+  EXPECT_EQ(findings[1].run->arguments[0].device, "cuda:0");
+}
+
+TEST(Refuted, AnErrorOnTheLineSaysItAlready) {
+  const std::vector<ReportedProcess> processes{{100, 0, 2, 0, "cuda:0"}, {101, 1, 2, 1, "cuda:1"}};
+  std::vector findings{on_another_device(1, "cuda:0"), on_line(on_rank(1, 0, 0), 7)};
+  drop_what_others_refute(findings, processes);
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_EQ(findings[0].rule, "device-mismatch");
+}
+
+TEST(Refuted, OtherRulesStay) {
+  std::vector findings{on_rank(0, 0, 0), sample_lint_finding()};
+  drop_what_others_refute(findings, {});
+  EXPECT_THAT(findings, SizeIs(2));
+}
+
 TEST(RanksText, RunsOfRanksAreRanges) {
   EXPECT_EQ(ranks_text(std::vector{0, 1, 2, 5, 7, 8}), "0-2, 5, 7-8");
   EXPECT_EQ(ranks_text({}), "");

@@ -128,5 +128,48 @@ TEST(Remedy, HolderIsTheFunctionThatBothStacksShare) {
   EXPECT_EQ(holder_of(use, elsewhere)->frame.line, 3);
 }
 
+TEST(Remedy, AMemberThatWasNeverRegistered) {
+  const std::string file =
+      source_file(testing::TempDir() + "unregistered.py", {"        self.scale = torch.ones(1)"});
+  const Scene scene = scene_of(
+      {tensor("x", kCuda0),
+       tensor("other", kCpu, {step(Kind::kCreated, kCpu, {user("Net.__init__", 1, file)})})});
+  const Remedy remedy = remedy_for(scene, 1, Reason::kLeftOnCpu);
+  EXPECT_EQ(remedy.place.file, file);
+  EXPECT_EQ(remedy.place.line, 1);
+  EXPECT_THAT(remedy.why, HasSubstr("constructor of Net and never registered"));
+  EXPECT_THAT(remedy.advice, HasSubstr("register_buffer(\"scale\""));
+}
+
+TEST(Remedy, AFieldThatWasForgottenBelongsWhereItsSiblingsAreMoved) {
+  const Stack made = {user("make_batch", 33), user("main", 20)};
+  Scene scene =
+      scene_of({tensor("x", kCpu, {step(Kind::kCreated, kCpu, made)}), tensor("y", kCuda0)});
+  EXPECT_EQ(remedy_for(scene, 0, Reason::kLeftOnCpu).place.line, 20);  // where it is handed over
+  scene.moves = {{kCuda0,
+                  1,
+                  "aten::to",
+                  {user("process", 66), user("main", 20)},
+                  {user("make_batch", 30), user("main", 20)}}};
+  const Remedy remedy = remedy_for(scene, 0, Reason::kLeftOnCpu);
+  EXPECT_EQ(remedy.place.line, 66);
+  EXPECT_THAT(remedy.why, HasSubstr("made at me.py:33 and never moved"));
+}
+
+TEST(Remedy, ALiteralThatAnotherTensorFollowed) {
+  const std::string file =
+      source_file(testing::TempDir() + "followed.py", {"ids = ids.to(\"cuda:0\")"});
+  Scene scene =
+      scene_of({tensor("pixels", kCuda0,
+                       {step(Kind::kMoved, kCuda0,
+                             {library("Idefics.forward"), user("Net.forward", 9)}, Link::kFollowed),
+                        step(Kind::kMoved, kCuda0, {user("process", 1, file)}, Link::kSame),
+                        step(Kind::kCreated, kCpu, {user("main", 5)})}),
+                tensor("weight", kCuda1)});
+  const Remedy remedy = remedy_for(scene, 0, Reason::kNotWithParameters);
+  EXPECT_EQ(remedy.place.file, file);
+  EXPECT_THAT(remedy.advice, HasSubstr("instead of \"cuda:0\""));
+}
+
 }  // namespace
 }  // namespace devsan::trace

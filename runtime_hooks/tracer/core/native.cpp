@@ -103,7 +103,10 @@ std::map<std::uintptr_t, Stack> parse(const std::string& output, const Module& m
       set_place(result.frame, line);
       result.owner = owner_of_native(module.path, function, result.frame.file);
       // Code without a line in the user's own binary is the compiler's or a stripped helper.
-      if (!result.frame.file.empty() || function != "??") current->push_back(std::move(result));
+      const bool is_known = !result.frame.file.empty() || function != "??";
+      // Parts of one call that were inlined apart have the same function and line.
+      const bool is_repeated = !current->empty() && current->back().frame == result.frame;
+      if (is_known && !is_repeated) current->push_back(std::move(result));
       has_function = false;
     }
   }

@@ -34,6 +34,8 @@ struct Origin {
     kNone,
     kSame,    // this is `previous`'s data: moved, cast, or computed from nothing else
     kBeside,  // `previous` is one of several inputs that were on this device
+    // In reports only: it was moved to where another tensor was, and the next step moved that one.
+    kFollowed,
   };
 
   Kind kind = Kind::kCreated;

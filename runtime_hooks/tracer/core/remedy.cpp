@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 
 #include "core/place.h"
+#include "core/siblings.h"
 #include "core/source.h"
+#include "core/unregistered.h"
 
 namespace devsan::trace {
 namespace {
@@ -86,6 +88,10 @@ class Writer {
   std::string partner_device() const {
     return partner_ ? to_string(partner_->device) : std::string();
   }
+  std::optional<Device> wanted() const {
+    return partner_ ? std::optional(partner_->device) : std::nullopt;
+  }
+  bool python() const { return python_; }
   std::string device_of_partner() const { return partner() + (python_ ? ".device" : ".device()"); }
   std::string moved_odd() const {
     return fmt::format("{0} = {0}.to({1})", odd(), device_of_partner());
@@ -200,7 +206,45 @@ Remedy where_it_is_used(const Scene& scene, const Suspect& odd, const Writer& te
   return remedy;
 }
 
+Remedy for_unregistered(const Unregistered& member, const Suspect& odd, const Writer& text) {
+  const std::string variable = member.member.empty() ? text.odd() : member.member;
+  std::string name = variable;
+  if (name.ends_with('_')) name.pop_back();
+  Remedy remedy;
+  remedy.place = place_of(member.made);
+  remedy.why = fmt::format(
+      "'{}' is made in the constructor of {} and never registered: moving the module leaves it on "
+      "{}.",
+      variable, member.type, to_string(odd.device));
+  remedy.advice =
+      text.python() ? fmt::format("register it: self.register_buffer(\"{}\", ...)", name)
+                    : fmt::format("register it: {} = register_buffer(\"{}\", ...)", variable, name);
+  return remedy;
+}
+
+// The move of what was made in the same call, where this one was made and never moved.
+const RunMove* forgotten_at(const Scene& scene, const Suspect& odd, const Writer& text) {
+  if (odd.path.empty() || odd.path.front().kind != Origin::Kind::kCreated || !text.wanted()) {
+    return nullptr;
+  }
+  return move_of_siblings(odd.path.front().stack, *text.wanted(), scene.moves);
+}
+
+Remedy for_forgotten(const RunMove& move, const Suspect& odd, const Writer& text) {
+  const SourceRange made = place_of(innermost_user_frame(odd.path.front().stack));
+  Remedy remedy;
+  remedy.place = place_of(innermost_user_frame(move.moved));
+  remedy.why =
+      fmt::format("{}. It was made at {} and never moved.", text.where_they_are(), text_of(made));
+  remedy.advice =
+      fmt::format("what was made beside it goes to {} here: move it here too", to_string(move.to));
+  return remedy;
+}
+
 Remedy for_tensor(const Scene& scene, const Suspect& odd, const Writer& text) {
+  if (const auto member = unregistered_member(scene, odd)) {
+    return for_unregistered(*member, odd, text);
+  }
   const Deciding deciding = deciding_step(odd);
   if (!deciding.step || !is_by_user(*deciding.step)) return where_it_is_used(scene, odd, text);
   const Step& step = *deciding.step;
@@ -222,6 +266,7 @@ Remedy for_tensor(const Scene& scene, const Suspect& odd, const Writer& text) {
     remedy.advice = fmt::format("make it on {}", text.device_of_partner());
     return remedy;
   }
+  if (const RunMove* move = forgotten_at(scene, odd, text)) return for_forgotten(*move, odd, text);
   return where_it_is_used(scene, odd, text);
 }
 

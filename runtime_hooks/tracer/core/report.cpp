@@ -36,10 +36,12 @@ void set_place(PathStep& step, const Stack& stack) {
   step.code = source_line(step.place.file, step.place.line);
 }
 
-std::string note_of(const Step& step, bool other_tensor) {
+std::string note_of(const Step& step, bool other_tensor, bool followed) {
   std::string note = fmt::format("by {}", step.op);
   if (step.kind == Origin::Kind::kFirstSeen) note = fmt::format("as an argument of {}", step.op);
   if (step.backward) note += " in the backward pass of the op called";
+  if (step.link == Origin::Link::kFollowed) note += ", to where another tensor was";
+  if (followed) note += " (the tensor that it followed)";
   if (other_tensor) note += " (one of the tensors it was computed from)";
   return note;
 }
@@ -63,13 +65,15 @@ std::string message_of(const Scene& scene, const Blame& blame) {
 std::vector<PathStep> path_steps(const std::vector<Step>& path) {
   std::vector<PathStep> steps;
   bool other_tensor = false;
+  bool followed = false;
   for (const Step& step : path) {
     PathStep next;
     next.label = label_of(step.kind);
     next.device = to_string(step.device);
-    next.note = note_of(step, other_tensor);
+    next.note = note_of(step, other_tensor, followed);
     set_place(next, step.stack);
     steps.push_back(std::move(next));
+    followed = step.link == Origin::Link::kFollowed;
     if (step.link == Origin::Link::kBeside) other_tensor = true;
   }
   return steps;

@@ -11,6 +11,10 @@ Deciding deciding_step(const Suspect& suspect) {
   bool direct = true;
   for (const Step& step : suspect.path) {
     if (step.kind == Origin::Kind::kFilled) continue;  // contents, not place
+    if (step.link == Origin::Link::kFollowed) {
+      direct = false;  // the next step decided for both
+      continue;
+    }
     const bool computed = step.kind == Origin::Kind::kCreated && step.link != Origin::Link::kNone;
     if (!computed || &step == &suspect.path.back()) return {&step, direct};
     if (step.link == Origin::Link::kBeside) direct = false;

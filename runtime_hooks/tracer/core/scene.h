@@ -2,6 +2,7 @@
 // model's parameters are. Plain data, so that rules can be tested on scenes made by hand.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,6 +43,16 @@ struct Placement {
   Device device;
 };
 
+// All moves that one place of the program made to one device, by the first of them. What was done
+// with other tensors tells what should have been done with the one at hand.
+struct RunMove {
+  Device to;
+  std::uint64_t sequence = 0;  // of the op
+  std::string op;
+  Stack moved;  // where
+  Stack made;   // where what was moved had been made; empty when that is not known
+};
+
 struct Scene {
   std::string op;
   bool backward = false;
@@ -49,7 +60,8 @@ struct Scene {
   Stack use;
   Stack forward;  // where the op was called whose backward failed
   std::vector<Placement> model;
-  int local_rank = -1;  // -1: not one of several processes
+  std::vector<RunMove> moves;  // of the run so far
+  int local_rank = -1;         // -1: not one of several processes
 };
 
 // The step that decided the device: the newest that moved the data or made it from nothing. Null

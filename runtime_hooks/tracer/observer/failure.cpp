@@ -6,6 +6,7 @@
 #include <typeinfo>
 
 #include "core/collective.h"
+#include "core/followed.h"
 #include "core/messages.h"
 #include "core/model_names.h"
 #include "core/process_facts.h"
@@ -127,6 +128,7 @@ Scene scene_of(const ThreadState& state, Failure& failure, OriginTable& origins)
       failure.outermost.mixed || failure.collective ? failure.outermost : failure.innermost;
   const ModelNames names = names_of(judged.arguments, scene.use);
   scene.model = names.model;
+  scene.moves = moves_so_far();
   const std::optional<std::string> named = argument_named_in(failure.message);
   for (std::size_t i = 0; i < judged.arguments.size(); ++i) {
     Suspect suspect = std::move(judged.arguments[i].suspect);
@@ -134,6 +136,7 @@ Scene scene_of(const ThreadState& state, Failure& failure, OriginTable& origins)
     suspect.variable = names.variables[i];
     if (!failure.checked_tensor && named == suspect.argument.name) suspect.named_by_pytorch = true;
     suspect.path = history_of(judged.arguments[i].tensor, origins);
+    add_followed_move(suspect.path, scene.moves);
     scene.suspects.push_back(std::move(suspect));
   }
   return scene;

@@ -161,6 +161,38 @@ DeviceUse device_use() {
   return use;
 }
 
+std::vector<RunMove> moves_so_far() {
+  constexpr std::size_t kMostPlaces = 256;
+  std::vector<PlacementCount> counts = placements().counts();
+  std::erase_if(counts, [](const PlacementCount& count) {
+    return !is_on_gpu(count) || count.placement.from == count.placement.to;
+  });
+  if (counts.size() > kMostPlaces) counts.resize(kMostPlaces);
+  const auto maker = [](const PlacementCount& count) {
+    const Origin* made = count.source.get();
+    while (made && made->previous) made = made->previous.get();
+    return made ? made->site : Site();
+  };
+
+  // All lines of C++ at once: each run of addr2line reads all of a program's debug info.
+  std::vector<std::uintptr_t> counters;
+  for (const PlacementCount& count : counts) {
+    for (const Site& site : {count.placement.site, maker(count)}) {
+      const auto words = native_stack_words(site.native);
+      counters.insert(counters.end(), words.begin(), words.end());
+    }
+  }
+  symbolize_native(counters);
+
+  std::vector<RunMove> moves;
+  for (const PlacementCount& count : counts) {
+    const Site made = maker(count);
+    moves.push_back({count.placement.to, count.first.sequence, count.placement.op,
+                     symbolize(count.placement.site), made.known() ? symbolize(made) : Stack()});
+  }
+  return moves;
+}
+
 RunFacts run_facts() {
   const ProcessFacts process = process_facts();
   RunFacts facts;

@@ -19,6 +19,9 @@ ReportedProcess reported_process();
 // Where the process uses GPUs: for reports of collectives.
 DeviceUse device_use();
 
+// Moves to GPUs that took data from somewhere else, by place.
+std::vector<RunMove> moves_so_far();
+
 // Facts that all findings of the process share, as of now.
 RunFacts run_facts();
 

@@ -19,6 +19,12 @@ bool same_cause(const Finding& a, const Finding& b);
 // findings with the same cause the first stays, and its `ranks` are those of all of them.
 std::vector<Finding> merge_findings(std::vector<Finding> findings);
 
+// Drops what the processes of one run could not know by themselves: of rank-affinity the findings
+// whose device is no other process's own (a rank may own several GPUs), and those on a line that an
+// error names anyhow.
+void drop_what_others_refute(std::vector<Finding>& findings,
+                             std::span<const ReportedProcess> processes);
+
 // "0-2, 5" of {0, 1, 2, 5}; the ranks ascend.
 std::string ranks_text(std::span<const int> ranks);
 

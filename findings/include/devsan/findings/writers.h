@@ -2,6 +2,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -45,6 +46,9 @@ void write_html(std::ostream& out, std::span<const Finding> findings);
 // those of a run.
 void write_report(std::ostream& out, Format format, std::span<const Finding> findings,
                   const RunTextOptions& options = {});
+
+// The process that a report is of; nothing where it does not say. Throws as read_json does.
+std::optional<ReportedProcess> read_process(std::string_view text);
 
 // Reads what write_json wrote. Throws std::runtime_error with one line that says what is wrong
 // where.
