@@ -15,8 +15,10 @@ namespace {
 // Pieces begin where any type may be read in place, and vectors too.
 constexpr std::size_t kAlignment = 64;
 
-// Up to here every rank reduces everything by itself: cheaper than a second barrier.
+// Up to here every rank reduces everything by itself: cheaper than a second barrier. Between two
+// ranks that is always so.
 constexpr std::size_t kSmallReduction = std::size_t{8} << 10;
+constexpr int kFewRanks = 2;
 
 std::size_t aligned_down(std::size_t bytes) {
   return bytes / kAlignment * kAlignment;
@@ -119,11 +121,15 @@ class Collective {
           give_operand(stage(half, rank_), sent(offset), bytes);
         },
         [&](int half, std::size_t offset, std::size_t bytes) {
-          if (bytes <= kSmallReduction) {
+          if (bytes <= kSmallReduction || ranks_ <= kFewRanks) {
             if (!wanted) return;
+            // In bits that stay in the cache, and that are aligned wherever the data goes.
             alignas(kAlignment) std::byte result[kSmallReduction];
-            reduce_staged(half, 0, bytes, result);
-            copy_bytes(received(offset), result, bytes);
+            for (std::size_t from = 0; from < bytes; from += kSmallReduction) {
+              const std::size_t to = std::min(bytes, from + kSmallReduction);
+              reduce_staged(half, from, to, result);
+              copy_bytes(received(offset + from), result, to - from);
+            }
             return;
           }
           // Each rank reduces a share of the piece, over what rank 0 staged; then all copy it.

@@ -20,8 +20,10 @@ namespace devsan::sim::nccl {
 inline constexpr int kMaxRanks = kMaxDevices;
 
 // What a rank stages of its data in one round of a collective, and what waits in the mailbox from
-// one rank to another. Both fit in a core's cache; data of any size goes through in pieces.
-inline constexpr std::size_t kStageBytes = std::size_t{512} << 10;
+// one rank to another; data of any size goes through in pieces. A round makes ranks wait for each
+// other, which is dear where other programs want the cores too, so that the first bucket of DDP
+// (1 MiB) takes one.
+inline constexpr std::size_t kStageBytes = std::size_t{2} << 20;
 inline constexpr std::size_t kMailboxBytes = std::size_t{64} << 10;
 
 // Where a segment is: the content of an ncclUniqueId.
