@@ -10,7 +10,7 @@ Only the library's own bookkeeping is read: no module of the program runs.
 """
 
 
-def _variables(request, frame, tensor_type):
+def _variables(request, frame, tensor_type, module_type):
     """Variables, `self.x` and `batch["x"]` that are the tensors, in the frame at file:line."""
     found = {}
 
@@ -28,6 +28,9 @@ def _variables(request, frame, tensor_type):
                 if name == "self":
                     for attribute, member in getattr(value, "__dict__", {}).items():
                         note("self." + attribute, member)
+                    if isinstance(value, module_type):
+                        for parameter, member in module_type.named_parameters(value):
+                            note("self." + parameter, member)
                 elif type(value) is dict and len(value) < 100:
                     for key, member in value.items():
                         if isinstance(key, str):
@@ -44,10 +47,9 @@ def _answer(request):
 
     tensors = json.loads(request)["tensors"]
     names = [None] * len(tensors)
-    variables = _variables(json.loads(request), sys._getframe(), sys.modules["torch"].Tensor)
-    nn = sys.modules.get("torch.nn")
-    if nn is None:
-        return json.dumps({"names": names, "variables": variables, "model": []})
+    torch = sys.modules["torch"]
+    nn = torch.nn
+    variables = _variables(json.loads(request), sys._getframe(), torch.Tensor, nn.Module)
 
     # Names are those of the program's own model, without the "module." of what it was wrapped in to be trained.
     wrappers = (nn.DataParallel, nn.parallel.DistributedDataParallel)

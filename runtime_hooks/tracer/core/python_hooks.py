@@ -22,7 +22,7 @@ def _install(wanted, uncaught, ending):
             yield name, value
         elif isinstance(value, torch.nn.Module):
             devices = set()
-            for tensor in [*value.parameters(), *value.buffers()]:
+            for tensor in [*torch.nn.Module.parameters(value), *torch.nn.Module.buffers(value)]:
                 if tensor.device not in devices:  # one for each device tells where the module is
                     devices.add(tensor.device)
                     yield name, tensor

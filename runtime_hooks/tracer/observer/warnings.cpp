@@ -169,9 +169,11 @@ std::vector<RunMove> moves_so_far() {
   });
   if (counts.size() > kMostPlaces) counts.resize(kMostPlaces);
   const auto maker = [](const PlacementCount& count) {
+    // Back to where its own data was made from nothing. What was computed beside something else is
+    // no sibling of what that something was made with.
     const Origin* made = count.source.get();
-    while (made && made->previous) made = made->previous.get();
-    return made ? made->site : Site();
+    while (made && made->previous && made->link == Origin::Link::kSame) made = made->previous.get();
+    return made && !made->previous ? made->site : Site();
   };
 
   // All lines of C++ at once: each run of addr2line reads all of a program's debug info.
