@@ -18,9 +18,9 @@ inline constexpr int kMaxDevices = 64;
 inline constexpr int kFirstPciBus = 0x10;
 
 struct Config {
-  GpuModel gpu;              // memory and capability as the options changed them
-  int devices = 0;           // of the machine, visible or not
-  std::vector<int> visible;  // for each device the program sees, its place in the machine
+  GpuModel gpu;                   // memory and capability as the options changed them
+  int devices = 0;                // of the machine, visible or not
+  std::vector<int> visible;       // for each device the program sees, its place in the machine
   std::int64_t nccl_timeout = 0;  // seconds that a rank waits for another
   bool verbose = false;
 };

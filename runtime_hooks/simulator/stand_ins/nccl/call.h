@@ -32,7 +32,7 @@ enum class Function : std::uint8_t {
 // each rank's own.
 enum class Reduction : std::uint8_t { kSum, kProd, kMax, kMin, kAvg, kPreMulSum, kNone };
 
-// Lies in shared memory: no pointers, no padding that differs.
+// Lies in shared memory: no pointers.
 struct Call {
   Function function = Function::kNone;
   std::uint8_t datatype = 0;  // ncclDataType_t
