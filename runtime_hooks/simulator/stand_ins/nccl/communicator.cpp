@@ -55,7 +55,7 @@ class Communicator::Patience {
   Patience(Communicator& communicator, std::span<const int> peers)
       : communicator_(communicator), peers_(peers), start_(std::chrono::steady_clock::now()) {}
 
-  // `still_waiting` is asked again once a peer is seen to have gone: what it did before counts.
+  // `ready` is asked again once a peer is seen to have gone: what it did before counts.
   template <typename Ready>
   void check(bool slept, Ready&& ready) {
     if (communicator_.aborted_.load()) {
