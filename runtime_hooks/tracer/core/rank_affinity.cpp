@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -68,8 +69,9 @@ std::vector<Finding> rank_affinity(std::span<const Traffic> traffic, Device own,
   }
   std::vector<Finding> findings;
   for (const auto& [key, sum] : sums) findings.push_back(finding_of(sum, own, process));
-  std::ranges::stable_sort(findings, std::ranges::greater(),
-                           [](const Finding& finding) { return finding.run->count; });
+  std::ranges::sort(findings, {}, [](const Finding& finding) {
+    return std::make_tuple(-finding.run->count, finding.place.file, finding.place.line);
+  });
   return findings;
 }
 

@@ -32,6 +32,10 @@ bool is_in_librarys_module(const Stack& stack) {
   return false;
 }
 
+bool is_move(const Traffic& traffic) {
+  return traffic.kind == Origin::Kind::kMoved || traffic.kind == Origin::Kind::kFilled;
+}
+
 // A tensor that the library made from nothing in a module's call: its own business.
 bool is_librarys_constant(const std::vector<Step>& source) {
   if (source.empty()) return false;
@@ -59,6 +63,21 @@ const OwnedFrame* deciding_frame(const Stack& stack) {
   return innermost;
 }
 
+// Whether a library decided to make the move, in the midst of its own work: not where the user
+// called a function of it that moves things.
+bool is_librarys_decision(const Stack& stack) {
+  const OwnedFrame* mover = nullptr;
+  bool decided = false;
+  for (const OwnedFrame& frame : stack) {
+    if (frame.owner == Owner::kUser) break;
+    if (frame.owner == Owner::kInternal || is_standard_library(frame.frame.file)) continue;
+    if (!mover) mover = &frame;
+    const bool another = frame.frame.function != mover->frame.function;
+    decided = decided || (another && !is_helper(frame.frame.file));
+  }
+  return decided;
+}
+
 std::string library_place(const OwnedFrame& frame) {
   return fmt::format("{}:{}", package_path(frame.frame.file), frame.frame.line);
 }
@@ -81,6 +100,10 @@ std::string amount(const Traffic& moved) {
 }
 
 std::string advice_for(const Traffic& moved, const OwnedFrame& library) {
+  if (!is_silent_move(moved)) {
+    return "nothing, unless the copy costs too much: this is how frameworks bring batches and "
+           "modules to a device";
+  }
   if (package_path(library.frame.file) == "accelerate/hooks.py") {
     return "this is how accelerate's dispatch_model joins modules on different devices; to spare "
            "the copy, give modules that follow each other one device in the device map";
@@ -114,7 +137,7 @@ Finding finding_of(const Traffic& moved, const RunFacts& process) {
 
   Finding finding;
   finding.rule = "silent-move";
-  finding.level = Level::kWarning;
+  finding.level = is_silent_move(moved) ? Level::kWarning : Level::kNote;
   finding.place = place_of(caller ? caller : &library);
   finding.message = fmt::format("{} moved {} from {} to {}", place, amount(moved),
                                 to_string(moved.from), to_string(moved.to));
@@ -141,9 +164,13 @@ Finding finding_of(const Traffic& moved, const RunFacts& process) {
 }  // namespace
 
 bool is_silent_move(const Traffic& traffic) {
-  const bool is_move =
-      traffic.kind == Origin::Kind::kMoved || traffic.kind == Origin::Kind::kFilled;
-  return is_move && is_in_librarys_module(traffic.stack) && !is_librarys_constant(traffic.source);
+  return is_move(traffic) && is_in_librarys_module(traffic.stack) &&
+         !is_librarys_constant(traffic.source);
+}
+
+bool is_delivery(const Traffic& traffic) {
+  return is_move(traffic) && is_librarys_decision(traffic.stack) &&
+         !is_in_librarys_module(traffic.stack) && !is_librarys_constant(traffic.source);
 }
 
 std::vector<Finding> silent_moves(std::span<const Traffic> traffic, const RunFacts& process) {
@@ -151,21 +178,23 @@ std::vector<Finding> silent_moves(std::span<const Traffic> traffic, const RunFac
     return frame ? std::make_pair(frame->frame.file, frame->frame.line)
                  : std::make_pair(std::string(), 0);
   };
-  std::map<std::tuple<std::pair<std::string, int>, std::pair<std::string, int>, std::string,
+  std::map<std::tuple<bool, std::pair<std::string, int>, std::pair<std::string, int>, std::string,
                       std::string>,
            Traffic>
       sums;
   for (const Traffic& moved : traffic) {
-    if (!is_silent_move(moved)) continue;
+    if (!is_silent_move(moved) && !is_delivery(moved)) continue;
     const auto [entry, is_new] = sums.try_emplace(
-        {place(deciding_frame(moved.stack)), place(innermost_user_frame(moved.stack)),
-         to_string(moved.from), to_string(moved.to)},
+        {is_silent_move(moved), place(deciding_frame(moved.stack)),
+         place(innermost_user_frame(moved.stack)), to_string(moved.from), to_string(moved.to)},
         moved);
     if (!is_new) add(entry->second, moved);
   }
   std::vector<const Traffic*> ordered;
   for (const auto& [key, sum] : sums) ordered.push_back(&sum);
-  std::ranges::stable_sort(ordered, std::ranges::greater(), &Traffic::bytes);
+  std::ranges::sort(ordered, {}, [](const Traffic* sum) {
+    return std::make_pair(-sum->bytes, sum->first_sequence);
+  });
 
   std::vector<Finding> findings;
   std::map<std::pair<std::string, int>, int> routes;  // of one library line and one user's line
