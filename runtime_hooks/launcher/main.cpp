@@ -153,6 +153,11 @@ void write_report_file(const std::string& path, const std::vector<Finding>& find
   }
 }
 
+bool has_error(const MergedReport& merged) {
+  return std::ranges::any_of(merged.findings,
+                             [](const Finding& finding) { return finding.level == Level::kError; });
+}
+
 // Prints the first `at_most` findings of the level and says how many more there are.
 void show(const std::vector<Finding>& findings, Level level, std::size_t at_most,
           const CommandLine& line) {
@@ -162,8 +167,9 @@ void show(const std::vector<Finding>& findings, Level level, std::size_t at_most
     if (finding.level == level && ++seen <= at_most) write_run_text(std::cerr, finding, text);
   }
   if (seen <= at_most) return;
-  std::cerr << fmt::format("devsan run: {} more {}{}; --report FILE gets all\n", seen - at_most,
-                           to_string(level), seen - at_most == 1 ? "" : "s");
+  const std::size_t left = seen - at_most;
+  std::cerr << fmt::format("devsan run: {}{} {}{}; --report FILE gets all\n", left,
+                           at_most == 0 ? "" : " more", to_string(level), left == 1 ? "" : "s");
 }
 
 void say(const CommandLine& line, const MergedReport& merged) {
@@ -182,7 +188,8 @@ void say(const CommandLine& line, const MergedReport& merged) {
   }
   const bool all = line.options.on_mismatch == "continue";
   show(merged.findings, Level::kError, all ? merged.findings.size() : 1, line);
-  show(merged.findings, Level::kWarning, kShownWarnings, line);
+  // Below an error, what the program lives with is noise.
+  show(merged.findings, Level::kWarning, has_error(merged) ? 0 : kShownWarnings, line);
 }
 
 int run(CommandLine line) {
@@ -200,9 +207,7 @@ int run(CommandLine line) {
   merged.still_running = std::move(still_running);
   say(line, merged);
   for (const std::string& file : line.report_files) write_report_file(file, merged.findings);
-  const bool has_error = std::ranges::any_of(
-      merged.findings, [](const Finding& finding) { return finding.level == Level::kError; });
-  return code == 0 && has_error ? line.exit_code : code;
+  return code == 0 && has_error(merged) ? line.exit_code : code;
 }
 
 }  // namespace

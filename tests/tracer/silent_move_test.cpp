@@ -63,12 +63,34 @@ TEST(SilentMove, NotAFunctionThatTheUserCalledToMove) {
                             user("Net.forward", 41), kModuleCall, user("main", 60)})));
 }
 
-TEST(SilentMove, NotABatchOnItsWayToTheModel) {
-  EXPECT_FALSE(is_silent_move(
-      moved({package("send_to_device", "accelerate/utils/operations.py", 170),
-             package("DataLoaderShard.__iter__", "accelerate/data_loader.py", 9),
-             package("Trainer.train", "transformers/trainer.py", 7), user("main", 60)},
-            kCpu, kCuda0)));
+// A framework that brings a batch to the device of its model.
+Traffic batch() {
+  return moved({package("send_to_device", "accelerate/utils/operations.py", 170),
+                package("DataLoaderShard.__iter__", "accelerate/data_loader.py", 9),
+                package("Trainer.train", "transformers/trainer.py", 7), user("main", 60)},
+               kCpu, kCuda0);
+}
+
+TEST(SilentMove, ABatchOnItsWayToTheModelIsANote) {
+  EXPECT_FALSE(is_silent_move(batch()));
+  EXPECT_TRUE(is_delivery(batch()));
+  const std::vector<Finding> findings = silent_moves(std::vector{batch()}, {});
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].level, Level::kNote);
+  EXPECT_THAT(findings[0].message, HasSubstr("accelerate/data_loader.py:9 moved"));
+}
+
+TEST(SilentMove, NoteOnlyOfWhatALibraryDecided) {
+  for (const Stack& stack : {
+           Stack{user("Net.forward", 41), package("Trainer.train", "transformers/trainer.py", 7)},
+           Stack{package("fetch", "movers.py", 19), user("main", 60)},
+           Stack{package("send_to_device", "accelerate/utils/operations.py", 170),
+                 package("recursively_apply", "accelerate/utils/operations.py", 120),
+                 user("main", 60)},
+           Stack{user("main", 60)},
+       }) {
+    EXPECT_FALSE(is_delivery(moved(stack, kCpu, kCuda0)));
+  }
 }
 
 TEST(SilentMove, NotWhatPyTorchMoves) {
