@@ -1,18 +1,23 @@
-// The line to change, why, and the edit: chosen from the odd one's path.
+// The line to change, why, and the edit: chosen from the odd one's path. The first that holds, of:
 //
-//  what the path shows                                   the line                 the edit
-//  a parameter moved in a forward pass                   that move                remove it
-//  an adapter away from its base layer                   its last move, or where  move it with its
-//  layer
-//                                                        it was made
-//  a literal, on the data or on what it was made from    the literal              the device in
-//  scope the data was moved by the user's code                 that move                the other's
-//  device made from nothing in the function that uses it, or    where it was made        make it on
-//  the other's in a forward pass that has not ended device anything else: batch fields, labels,
-//  results of       where the function that  move it there another shard, moves by a library holds
-//  it gives it to
-//                                                        the op
-//  the odd one is not certain                            the op                   the candidates
+//  a parameter that was moved in a forward pass
+//      that move: remove it
+//  an adapter away from its base layer
+//      its last move, or where it was made: move it with its layer
+//  made in a module's constructor, used by the module, never registered
+//      the line of the constructor: register it
+//  a device literal, on the data, on what it was made from, or on what it was moved to
+//      the literal: the device in scope
+//  moved by the user's code
+//      that move: the other's device
+//  made from nothing in the function that uses it, or in a forward pass that has not ended
+//      where it was made: make it on the other's device
+//  made beside tensors that were moved later, as the fields of a batch are
+//      where they were moved: move it there too
+//  anything else: batch fields, labels, results of another shard, moves by a library
+//      where the function that holds it gives it to the op: move it there
+//  the odd one is not certain
+//      the op, and the candidates
 #pragma once
 
 #include <string>
