@@ -86,7 +86,8 @@ def test_what_raises_nothing_is_no_error(fault, tmp_path):
     assert {each["rule"] for each in warnings} == {"silent-move"}
     moves = {}
     for each in warnings:
-        assert each["line"] == line_of("last_hidden = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state")
+        assert each["line"] == line_of(
+            "last_hidden = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state")
         assert each["arguments"][0]["name"].startswith("accelerate/hooks.py:")
         moved, before = each["path"][:2]
         count, size = moves.get((before["device"], moved["device"]), (0, 0))
