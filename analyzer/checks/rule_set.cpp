@@ -16,10 +16,15 @@ struct Entry {
   bool opt_in;
 };
 
-constexpr std::array<Entry, 4> kEntries{{
+constexpr std::array<Entry, 9> kEntries{{
     {"devsan-dropped-move", &RuleSet::dropped_move, false},
+    {"devsan-factory-without-device", &RuleSet::factory_without_device, false},
     {"devsan-hard-coded-device", &RuleSet::hard_coded_device, false},
     {"devsan-hard-coded-device-setup", &RuleSet::hard_coded_device_set_up, true},
+    {"devsan-load-without-device", &RuleSet::load_without_device, false},
+    {"devsan-mixed-devices", &RuleSet::mixed_devices, false},
+    {"devsan-module-move-in-forward", &RuleSet::module_move_in_forward, false},
+    {"devsan-unmoved-tensor", &RuleSet::unmoved_tensor, false},
     {"devsan-unregistered-member", &RuleSet::unregistered_member, false},
 }};
 

@@ -12,6 +12,11 @@ struct RuleSet {
   bool hard_coded_device = true;
   bool hard_coded_device_set_up = false;  // opt-in: notes in programs' set-up and in tests
   bool unregistered_member = true;
+  bool unmoved_tensor = true;
+  bool mixed_devices = true;
+  bool factory_without_device = true;
+  bool load_without_device = true;
+  bool module_move_in_forward = true;
 
   // Changes the defaults by a list in clang-tidy's manner: `-devsan-x` leaves a rule out,
   // `devsan-y` puts it in, `*` stands for any letters, later entries win. What is opt-in must be

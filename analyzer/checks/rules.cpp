@@ -1,14 +1,17 @@
 // Hands the declarations to each rule that is on.
 #include "rules.h"
 
+#include "device_flow.h"
 #include "dropped_move.h"
 #include "hard_coded_device.h"
+#include "load_without_device.h"
+#include "module_move_in_forward.h"
 #include "unregistered_member.h"
 
 namespace devsan::lint {
 
-void run_rules(clang::ASTContext& context, llvm::ArrayRef<clang::Decl*> declarations,
-               const RuleSet& rules, const std::string& project_root, Report report) {
+RuleStatistics run_rules(clang::ASTContext& context, llvm::ArrayRef<clang::Decl*> declarations,
+                         const RuleSet& rules, const std::string& project_root, Report report) {
   if (rules.dropped_move) check_dropped_moves(context, declarations, report);
   if (rules.hard_coded_device || rules.hard_coded_device_set_up) {
     HardCodedDeviceOptions options;
@@ -19,6 +22,16 @@ void run_rules(clang::ASTContext& context, llvm::ArrayRef<clang::Decl*> declarat
     });
   }
   if (rules.unregistered_member) check_unregistered_members(context, declarations, report);
+  if (rules.load_without_device) check_loads_without_device(context, declarations, report);
+  if (rules.module_move_in_forward) check_module_moves_in_forward(context, declarations, report);
+  RuleStatistics statistics;
+  const DeviceFlowRules flow{rules.unmoved_tensor, rules.mixed_devices,
+                             rules.factory_without_device};
+  if (flow.unmoved_tensor || flow.mixed_devices || flow.factory_without_device) {
+    statistics.functions_over_limit =
+        check_device_flow(context, declarations, flow, project_root, report);
+  }
+  return statistics;
 }
 
 }  // namespace devsan::lint

@@ -11,8 +11,12 @@
 
 namespace devsan::lint {
 
+struct RuleStatistics {
+  int functions_over_limit = 0;  // too large for the rules that follow devices through a function
+};
+
 // `declarations` are the translation unit's own ones at top level; nothing else is looked at.
-void run_rules(clang::ASTContext& context, llvm::ArrayRef<clang::Decl*> declarations,
-               const RuleSet& rules, const std::string& project_root, Report report);
+RuleStatistics run_rules(clang::ASTContext& context, llvm::ArrayRef<clang::Decl*> declarations,
+                         const RuleSet& rules, const std::string& project_root, Report report);
 
 }  // namespace devsan::lint

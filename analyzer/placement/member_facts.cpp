@@ -503,6 +503,34 @@ bool is_registration(llvm::StringRef callee) {
       .Default(false);
 }
 
+bool gets_inputs(const clang::CXXMethodDecl& method) {
+  using Method = const clang::CXXMethodDecl*;
+  llvm::DenseMap<Method, llvm::SmallVector<Method, 2>> callers;
+  for (Method caller : methods_of(*method.getParent())) {
+    const clang::FunctionDecl* definition = definition_of(*caller);
+    if (definition == nullptr) continue;
+    OwnCalls own;
+    own.TraverseDecl(const_cast<clang::FunctionDecl*>(definition));
+    for (Method callee : own.calls) callers[callee].push_back(caller->getCanonicalDecl());
+  }
+  const auto sets_up = [](Method one) {
+    return llvm::isa<clang::CXXConstructorDecl>(one) || plain_name(one) == "reset";
+  };
+  Method start = method.getCanonicalDecl();
+  if (sets_up(start)) return false;
+  if (callers[start].empty()) return true;
+  llvm::DenseSet<Method> seen;
+  llvm::SmallVector<Method, 8> work{start};
+  while (!work.empty()) {
+    Method one = work.pop_back_val();
+    if (!seen.insert(one).second || sets_up(one)) continue;
+    const bool from_outside = callers[one].empty();
+    if (plain_name(one).starts_with("forward") || (from_outside && takes_tensor(*one))) return true;
+    work.append(callers[one].begin(), callers[one].end());
+  }
+  return false;
+}
+
 ModuleFacts module_facts(const clang::CXXRecordDecl& module) {
   ModuleFacts facts;
   facts.members = candidates(module);

@@ -24,6 +24,7 @@ Json file_json(const UnitReport& unit) {
           {"broken_functions", confidence.broken_functions},
           {"statements", confidence.statements},
           {"broken_statements", confidence.broken_statements},
+          {"functions_over_limit", unit.functions_over_limit},
           {"missing_headers", unit.missing_headers},
           {"first_error", unit.first_error}};
 }
@@ -71,14 +72,22 @@ void write_findings(std::ostream& out, const RunReport& report, Format format) {
 void write_summary(std::ostream& err, const RunReport& report) {
   std::size_t failed = 0;
   std::size_t inferred = 0;
+  std::size_t over_limit = 0;
   for (const UnitReport& unit : report.units) {
     inferred += unit.inferred_flags ? 1 : 0;
+    over_limit += static_cast<std::size_t>(unit.functions_over_limit);
     if (!unit.failure.empty()) {
       ++failed;
       err << fmt::format("devsan lint: {}: cannot be analysed: {}\n", unit.file, unit.failure);
     } else if (unit.confidence.broken_statements > 0) {
       err << fmt::format("devsan lint: {}: {}\n", unit.file, understood(unit));
     }
+  }
+  if (over_limit > 0) {
+    err << fmt::format(
+        "devsan lint: {} too large to follow devices through: skipped by the rules "
+        "that do\n",
+        plural(over_limit, "function"));
   }
   if (inferred > 0) {
     err << fmt::format(

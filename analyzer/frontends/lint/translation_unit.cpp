@@ -57,8 +57,10 @@ class Consumer : public NoInstantiation {
   void HandleTranslationUnit(clang::ASTContext& context) override {
     context.setTraversalScope(declarations_);
     report_.confidence = parse_confidence(declarations_);
-    run_rules(context, declarations_, rules_, own_code_.root_of(report_.file),
-              [&](const Diagnostic& diagnostic) { keep(diagnostic, context); });
+    const RuleStatistics statistics =
+        run_rules(context, declarations_, rules_, own_code_.root_of(report_.file),
+                  [&](const Diagnostic& diagnostic) { keep(diagnostic, context); });
+    report_.functions_over_limit = statistics.functions_over_limit;
   }
 
  private:

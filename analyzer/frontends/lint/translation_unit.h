@@ -22,6 +22,7 @@ struct UnitReport {
   std::string first_error;                   // clang's, with its place; empty when there is none
   std::set<std::string> own_files;           // of the project, read on the way; absolute
   bool inferred_flags = false;
+  int functions_over_limit = 0;  // too large to follow devices through
 };
 
 // Never throws for what is in the file. `pch` may be empty.

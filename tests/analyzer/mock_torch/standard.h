@@ -80,6 +80,7 @@ class vector {
   vector(initializer_list<T>);
   T& operator[](size_t);
   const T& operator[](size_t) const;
+  T& front();
   T& back();
   T& at(size_t);
   void push_back(const T&);
@@ -104,8 +105,14 @@ template <class... T>
 struct tuple_size<tuple<T...>> {
   static constexpr size_t value = sizeof...(T);
 };
+template <class T>
+struct tuple_size<const T> : tuple_size<T> {};
 template <size_t I, class T>
 struct tuple_element;
+template <size_t I, class T>
+struct tuple_element<I, const T> {
+  using type = const typename tuple_element<I, T>::type;
+};
 template <class First, class... Rest>
 struct tuple_element<0, tuple<First, Rest...>> {
   using type = First;

@@ -155,6 +155,7 @@ Tensor operator*(const Tensor&, const Tensor&);
 Tensor operator*(const Tensor&, const Scalar&);
 Tensor relu(const Tensor&);
 Tensor zeros_like(const Tensor&, TensorOptions options = {});
+Tensor ones_like(const Tensor&, TensorOptions options = {});
 Tensor matmul(const Tensor&, const Tensor&);
 Tensor cat(TensorList, long dim = 0);
 Tensor stack(TensorList, long dim = 0);
@@ -296,6 +297,21 @@ namespace autograd {
 template <class T>
 struct Function {};
 }  // namespace autograd
+
+namespace optim {
+class Optimizer {
+ public:
+  virtual ~Optimizer();
+  void step();
+};
+class Adam : public Optimizer {
+ public:
+  Adam(std::vector<Tensor>, double lr);
+};
+}  // namespace optim
+
+template <class Value, class... From>
+void load(Value& value, From&&... from);
 
 namespace jit {
 struct Module {

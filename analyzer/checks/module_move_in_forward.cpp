@@ -1,0 +1,182 @@
+// Looks for `layer->to(device)` in the forward methods of modules.
+#include "module_move_in_forward.h"
+
+#include <optional>
+
+#include "../placement/expressions.h"
+#include "../placement/stack_walk.h"
+#include "../placement/torch_types.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace devsan::lint {
+namespace {
+
+using Around = llvm::ArrayRef<const clang::Stmt*>;
+using Values = llvm::DenseSet<const clang::ValueDecl*>;
+
+void collect_values(const clang::Stmt* statement, Values& values) {
+  if (statement == nullptr) return;
+  if (const auto* expression = llvm::dyn_cast<clang::Expr>(statement)) {
+    if (const clang::ValueDecl* value = named_value(expression)) values.insert(value);
+  }
+  for (const clang::Stmt* child : statement->children()) collect_values(child, values);
+}
+
+bool assigns_one_of(const clang::Stmt* statement, const Values& values) {
+  if (statement == nullptr) return false;
+  if (const auto* operation = llvm::dyn_cast<clang::BinaryOperator>(statement)) {
+    if (operation->isAssignmentOp() && values.contains(named_value(operation->getLHS()))) {
+      return true;
+    }
+  }
+  if (const auto* operation = llvm::dyn_cast<clang::CXXOperatorCallExpr>(statement)) {
+    if (operation->isAssignmentOp() && values.contains(named_value(operation->getArg(0)))) {
+      return true;
+    }
+  }
+  return llvm::any_of(statement->children(),
+                      [&](const clang::Stmt* child) { return assigns_one_of(child, values); });
+}
+
+bool asks_for_device(const clang::Stmt* statement) {
+  if (statement == nullptr) return false;
+  if (const auto* call = llvm::dyn_cast<clang::CallExpr>(statement)) {
+    const llvm::StringRef name = plain_name(call->getDirectCallee());
+    if (name == "device" || name == "is_cuda" || name == "is_cpu") return true;
+  }
+  return llvm::any_of(statement->children(), asks_for_device);
+}
+
+// `if (!ready_) { fc->to(d); ready_ = true; }`, `if (device_ != x.device()) { ... }`: a move that
+// is made when it is needed.
+bool is_made_once(Around around) {
+  const clang::Stmt* child = nullptr;
+  for (const clang::Stmt* parent : llvm::reverse(around)) {
+    const auto* branch = llvm::dyn_cast<clang::IfStmt>(parent);
+    if (branch != nullptr && child != branch->getCond()) {
+      Values asked;
+      collect_values(branch->getCond(), asked);
+      if (asks_for_device(branch->getCond()) || assigns_one_of(branch->getThen(), asked)) {
+        return true;
+      }
+    }
+    if (const auto* call = llvm::dyn_cast<clang::CallExpr>(parent);
+        call != nullptr && plain_name(call->getDirectCallee()) == "call_once") {
+      return true;
+    }
+    child = parent;
+  }
+  return false;
+}
+
+// The member that a module is, or is an element of, by index or as a loop's variable.
+const clang::FieldDecl* member_of(const clang::Expr* object, Around around) {
+  const clang::Expr* bare = written(object);
+  while (const auto* operation = llvm::dyn_cast<clang::CXXOperatorCallExpr>(bare)) {
+    const auto kind = operation->getOperator();
+    if (kind != clang::OO_Arrow && kind != clang::OO_Star && kind != clang::OO_Subscript) break;
+    bare = written(operation->getArg(0));
+  }
+  const clang::ValueDecl* value = named_value(bare);
+  for (const clang::Stmt* parent : around) {
+    const auto* loop = llvm::dyn_cast<clang::CXXForRangeStmt>(parent);
+    if (loop != nullptr && value == loop->getLoopVariable()) {
+      value = named_value(loop->getRangeInit());
+    }
+  }
+  return llvm::dyn_cast_or_null<clang::FieldDecl>(value);
+}
+
+class Body : public StackWalk<Body> {
+ public:
+  Body(const clang::ASTContext& context, Report report) : context_(context), report_(report) {}
+
+  void visit(const clang::Stmt* statement, Around around) {
+    const auto* call = llvm::dyn_cast<clang::CXXMemberCallExpr>(statement);
+    if (call == nullptr || call->getMethodDecl() == nullptr ||
+        plain_name(call->getMethodDecl()) != "to") {
+      return;
+    }
+    const clang::CXXRecordDecl* owner = call->getMethodDecl()->getParent();
+    if (!derives_from(owner, "nn", "Module") && !is_named(owner, "jit", "Module")) return;
+    const clang::Expr* device = device_of(*call);
+    const clang::FieldDecl* member = member_of(call->getImplicitObjectArgument(), around);
+    if (device == nullptr || member == nullptr || is_made_once(around)) return;
+    say(*call, *device, *member);
+  }
+
+ private:
+  static const clang::Expr* device_of(const clang::CXXMemberCallExpr& call) {
+    for (unsigned i = 0; i < call.getNumArgs(); ++i) {
+      if (is_device(call.getMethodDecl()->getParamDecl(i)->getType())) return call.getArg(i);
+    }
+    return nullptr;  // a dtype alone
+  }
+
+  void say(const clang::CXXMemberCallExpr& call, const clang::Expr& device,
+           const clang::FieldDecl& member) const {
+    Diagnostic diagnostic;
+    diagnostic.rule = kModuleMoveInForward;
+    diagnostic.tokens = call.getSourceRange();
+    diagnostic.message = "forward moves '" + member.getNameAsString() +
+                         "' to another device: it undoes the placement that the module was given, "
+                         "and copies its weights in every step";
+    diagnostic.advice = "move the input to the module instead";
+    add_fix(call, device, diagnostic);
+    report_(diagnostic);
+  }
+
+  // `fc->to(x.device())` becomes `x = x.to(fc->parameters().front().device())`.
+  void add_fix(const clang::CXXMemberCallExpr& call, const clang::Expr& device,
+               Diagnostic& diagnostic) const {
+    const auto* asked = llvm::dyn_cast<clang::CXXMemberCallExpr>(written(&device));
+    if (asked == nullptr || plain_name(asked->getMethodDecl()) != "device") return;
+    const clang::Expr* input = written(asked->getImplicitObjectArgument());
+    const auto* variable = llvm::dyn_cast<clang::DeclRefExpr>(input);
+    if (variable == nullptr || !is_tensor(input->getType()) ||
+        variable->getDecl()->getType().getNonReferenceType().isConstQualified()) {
+      return;
+    }
+    const auto whole = file_range(call.getSourceRange(), context_);
+    if (!whole || call.getExprLoc().isMacroID()) return;
+    // What stands before `to`: `fc->`, `layers_[i]->`.
+    const std::string module = text_of(
+        clang::CharSourceRange::getCharRange(whole->getBegin(), call.getExprLoc()), context_);
+    const std::string name = variable->getDecl()->getNameAsString();
+    const std::string text =
+        name + " = " + name + ".to(" + module + "parameters().front().device())";
+    diagnostic.edits.push_back({*whole, text});
+    diagnostic.advice = "move the input to the module instead: '" + text + "'";
+  }
+
+  const clang::ASTContext& context_;
+  Report report_;
+};
+
+class Methods : public clang::RecursiveASTVisitor<Methods> {
+ public:
+  Methods(const clang::ASTContext& context, Report report) : context_(context), report_(report) {}
+
+  bool VisitCXXMethodDecl(clang::CXXMethodDecl* method) {
+    const bool forward = plain_name(method) == "forward" && method->doesThisDeclarationHaveABody();
+    if (!forward || method->isDependentContext() || !is_module_class(method->getParent())) {
+      return true;
+    }
+    Body(context_, report_).TraverseStmt(method->getBody());
+    return true;
+  }
+
+ private:
+  const clang::ASTContext& context_;
+  Report report_;
+};
+
+}  // namespace
+
+void check_module_moves_in_forward(clang::ASTContext& context,
+                                   llvm::ArrayRef<clang::Decl*> declarations, Report report) {
+  Methods methods(context, report);
+  for (clang::Decl* declaration : declarations) methods.TraverseDecl(declaration);
+}
+
+}  // namespace devsan::lint

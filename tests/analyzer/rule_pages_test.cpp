@@ -1,0 +1,60 @@
+// The rules' pages: what they call bad is found, what they call good is not, and both compile.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "check_code.h"
+#include "devsan/findings/catalogue.h"
+
+namespace devsan::lint::test {
+namespace {
+
+using ::testing::Contains;
+using ::testing::Field;
+using ::testing::Not;
+
+std::vector<std::string> lint_rules() {
+  std::vector<std::string> ids;
+  for (const Rule& rule : rules()) {
+    if (rule.half == Half::kLint) ids.emplace_back(rule.id);
+  }
+  return ids;
+}
+
+// The first piece of C++ below a heading of a page.
+std::string code_below(const std::string& page, const std::string& heading) {
+  const std::string fence = "```cpp\n";
+  const std::size_t section = page.find("\n## " + heading + "\n");
+  const std::size_t begin = page.find(fence, section) + fence.size();
+  return page.substr(begin, page.find("```", begin) - begin);
+}
+
+class RulePage : public ::testing::TestWithParam<std::string> {
+ protected:
+  Checked check_example(const std::string& heading) const {
+    const std::string path = DEVSAN_RULE_PAGES "/" + GetParam() + ".md";
+    std::ifstream in(path);
+    std::stringstream page;
+    page << in.rdbuf();
+    EXPECT_NE(page.str().find("\n## " + heading + "\n"), std::string::npos) << path;
+    return check(code_below(page.str(), heading), RuleSet::parse("-*,devsan-" + GetParam()));
+  }
+};
+
+TEST_P(RulePage, BadIsFoundAndGoodIsNot) {
+  const auto of_rule = Contains(Field(&Finding::rule, GetParam()));
+  EXPECT_THAT(check_example("Bad").findings, of_rule);
+  EXPECT_THAT(check_example("Good").findings, Not(of_rule));
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, RulePage, ::testing::ValuesIn(lint_rules()), [](const auto& page) {
+  std::string name = page.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace devsan::lint::test
