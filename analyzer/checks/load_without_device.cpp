@@ -6,6 +6,7 @@
 
 #include "../placement/device_in_scope.h"
 #include "../placement/expressions.h"
+#include "../placement/module_types.h"
 #include "../placement/stack_walk.h"
 #include "../placement/torch_types.h"
 #include "clang/Basic/SourceManager.h"
@@ -16,7 +17,7 @@ namespace {
 
 using Around = llvm::ArrayRef<const clang::Stmt*>;
 
-enum class Loaded { kScript, kValue, kOptimizer };
+enum class Loaded { kScript, kModule, kOptimizer };
 
 struct Load {
   const clang::CallExpr* call = nullptr;
@@ -152,7 +153,10 @@ class Walk : public StackWalk<Walk> {
     if (is_script(callee.getReturnType())) {
       load.target = target_of(call, around);
     } else if (call.getNumArgs() > 1) {
-      load.loaded = is_optimizer(call.getArg(0)->getType()) ? Loaded::kOptimizer : Loaded::kValue;
+      // Tensors that are read are most often data, which is moved a batch at a time.
+      const clang::QualType type = call.getArg(0)->getType();
+      if (!is_optimizer(type) && module_of(type) == nullptr) return;
+      load.loaded = is_optimizer(type) ? Loaded::kOptimizer : Loaded::kModule;
       load.target = holder_of(call.getArg(0));
     }
     if (load.target != nullptr) loads.push_back(std::move(load));
@@ -204,9 +208,8 @@ void say(const Load& load, const clang::ASTContext& context, Report report) {
   Diagnostic diagnostic;
   diagnostic.rule = kLoadWithoutDevice;
   diagnostic.tokens = load.call->getSourceRange();
-  const std::string what = load.loaded == Loaded::kOptimizer ? "the optimizer's state"
-                           : load.loaded == Loaded::kScript  ? "the module"
-                                                             : "what it reads";
+  const std::string what =
+      load.loaded == Loaded::kOptimizer ? "the optimizer's state" : "the module";
   diagnostic.message = "'" + quoted(load.call, context) + "' puts " + what +
                        " on the device that it was saved from, whatever device this code chose";
   diagnostic.advice = "pass the device";

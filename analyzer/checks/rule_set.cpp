@@ -37,6 +37,15 @@ constexpr std::array<Entry, 9> kEntries{{
 
 }  // namespace
 
+bool RuleSet::runs(std::string_view rule) const {
+  llvm::StringRef name = rule;
+  name.consume_front("devsan-");
+  for (const Entry& entry : kEntries) {
+    if (entry.name.drop_front(llvm::StringRef("devsan-").size()) == name) return this->*entry.on;
+  }
+  return true;
+}
+
 RuleSet RuleSet::parse(std::string_view list) {
   RuleSet rules;
   llvm::SmallVector<llvm::StringRef, 8> items;

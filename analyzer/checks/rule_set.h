@@ -18,6 +18,10 @@ struct RuleSet {
   bool load_without_device = true;
   bool module_move_in_forward = true;
 
+  // Whether a rule, named with or without "devsan-", is on. A name that is no rule's counts as on:
+  // who silences it is told that it silences nothing.
+  bool runs(std::string_view rule) const;
+
   // Changes the defaults by a list in clang-tidy's manner: `-devsan-x` leaves a rule out,
   // `devsan-y` puts it in, `*` stands for any letters, later entries win. What is opt-in must be
   // named in full. Throws std::invalid_argument with one line that says what is wrong and what is

@@ -226,6 +226,10 @@ Placement Evaluator::libtorch_op(const clang::CallExpr& call, const clang::Funct
       result = placement;
     } else if (placement.by_default && !result.by_default) {
       continue;
+    } else if (const DeviceValue* one = result.single(), *other = placement.single();
+               one != nullptr && other != nullptr && one->is_symbol() && !other->is_cpu()) {
+      // The op worked, so they are on one device, which the more certain names.
+      if (!other->is_symbol()) result = placement;
     } else if (!placement.known || !result.known || placement.devices != result.devices) {
       result = Placement::unknown();
     }

@@ -167,6 +167,9 @@ INSTANTIATE_TEST_SUITE_P(
               "torch::cat({x, p});"},
         Found{"auto h = torch::ones({4}); return weight.matmul(h.unsqueeze(0));", "",
               "auto h = torch::ones({4}, weight.device()); return weight.matmul(h.unsqueeze(0));"},
+        // an op that worked tells that its arguments agreed
+        Found{"return x * weight + torch::ones({4});", "",
+              "return x * weight + torch::ones({4}, x.device());"},
         Found{"float p[2]; auto h = torch::from_blob(p, {2}); return x + h;", "",
               "float p[2]; auto h = torch::from_blob(p, {2}).to(x.device()); return x + h;"},
         // on one of two paths

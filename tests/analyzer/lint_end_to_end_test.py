@@ -281,6 +281,128 @@ def test_nolint_and_rules_silence(project, cache):
     assert only.returncode == 1 and "dropped-move" not in only.stdout
 
 
+def git(folder, *arguments):
+    subprocess.run(["git", "-C", folder, "-c", "user.name=n", "-c", "user.email=e", *arguments], check=True,
+                   capture_output=True)
+
+
+DROPS = """\
+#include <torch/torch.h>
+void f(torch::Tensor t) {
+  t.cpu();
+}
+void g(torch::Tensor t) {
+  t.detach();
+}
+"""
+
+
+def test_since_reports_changed_and_new_lines_only(project, cache):
+    code = project("a.cpp", DROPS)
+    git(project.root, "init", "-q")
+    git(project.root, "add", "-A")
+    git(project.root, "commit", "-q", "-m", "first")
+    nothing = lint("--since", "HEAD", "a.cpp", cwd=project.root, cache=cache)
+    assert nothing.returncode == 0 and "2 on lines that did not change" in nothing.stderr
+    code.write_text(DROPS.replace("t.detach();", "t.contiguous();"))
+    changed = lint("--since", "HEAD", "a.cpp", cwd=project.root, cache=cache)
+    assert changed.returncode == 1
+    assert [line[:8] for line in changed.stdout.splitlines() if " warning: " in line] == ["a.cpp:6:"]
+    project("new.cpp", DROPS)
+    fresh = lint("--since", "HEAD", "new.cpp", cwd=project.root, cache=cache)
+    assert fresh.stdout.count(" warning: ") == 2
+    unknown = lint("--since", "no-such-branch", "a.cpp", cwd=project.root, cache=cache)
+    assert unknown.returncode == 2 and "'no-such-branch' is not a revision" in unknown.stderr
+    assert unknown.stderr.count("\n") == 1
+
+
+def test_since_outside_a_repository_is_said(project, cache, tmp_path):
+    project("a.cpp", DROPS)
+    run = lint("--since", "HEAD", "a.cpp", cwd=project.root, cache=cache,
+               environment={"GIT_CEILING_DIRECTORIES": str(tmp_path)})
+    assert run.returncode == 2 and "is in no git repository" in run.stderr
+
+
+def test_baseline_survives_moved_lines_and_counts(project, cache):
+    code = project("a.cpp", DROPS)
+    wrote = lint("--write-baseline", "known.json", "a.cpp", cwd=project.root, cache=cache)
+    assert wrote.returncode == 0 and wrote.stdout == "", wrote.stderr
+    code.write_text(DROPS.replace("void f", "int unused;\n\nvoid f"))
+    moved = lint("--baseline", "known.json", "a.cpp", cwd=project.root, cache=cache)
+    assert moved.returncode == 0 and "2 in the baseline" in moved.stderr, moved.stdout
+    # The same line once more is a new finding.
+    code.write_text(DROPS.replace("  t.cpu();", "  t.cpu();\n  t.cpu();"))
+    more = lint("--baseline", "known.json", "a.cpp", cwd=project.root, cache=cache)
+    assert more.returncode == 1 and more.stdout.count(" warning: ") == 1
+    project("other.json", "{}")
+    wrong = lint("--baseline", "other.json", "a.cpp", cwd=project.root, cache=cache)
+    assert wrong.returncode == 2 and "is not a file that --write-baseline wrote" in wrong.stderr
+
+
+def test_suppressions_need_reasons_and_grow_stale(project, cache):
+    project("old/a.cpp", DROPS)
+    project("rules.txt", """\
+        # what we live with
+        devsan-dropped-move:old/*.cpp to be removed with the old format
+        devsan-unmoved-tensor:old/*.cpp runs on the host
+        """)
+    run = lint("--suppressions", "rules.txt", ".", cwd=project.root, cache=cache)
+    assert run.returncode == 0 and "2 suppressed" in run.stderr
+    assert "rules.txt:3: devsan-unmoved-tensor:old/*.cpp runs on the host: suppresses nothing" in run.stderr
+    project("rules.txt", "devsan-dropped-move:old/*.cpp\n")
+    without = lint("--suppressions", "rules.txt", ".", cwd=project.root, cache=cache)
+    assert without.returncode == 2 and "rules.txt:1: " in without.stderr
+    assert "is not 'rule:files reason'" in without.stderr
+
+
+def test_allow_comments_need_reasons_and_grow_stale(project, cache):
+    project("a.cpp", """\
+        #include <torch/torch.h>
+        void f(torch::Tensor t) {
+          t.cpu();  // devsan: allow(dropped-move) warms the allocator up
+          // devsan: allow(devsan-dropped-move) as above,
+          // over two lines
+          t.cpu();
+          t.cpu();  // devsan: allow(dropped-move)
+          t = t.cpu();  // devsan: allow(dropped-move) not needed any more
+          t = t.cpu();  // devsan: allow(unmoved-tensor) its rule does not run
+        }
+        """)
+    run = lint("--rules=-*,devsan-dropped-move", "a.cpp", cwd=project.root, cache=cache)
+    assert run.returncode == 1
+    assert [line[:8] for line in run.stdout.splitlines() if " warning: " in line] == ["a.cpp:7:"]
+    assert "a.cpp:7: 'devsan: allow(dropped-move)' has no reason behind it" in run.stderr
+    assert "a.cpp:8: 'devsan: allow(dropped-move)' silences nothing any more" in run.stderr
+    assert "a.cpp:9" not in run.stderr
+
+
+def test_findings_of_flow_rules_do_not_depend_on_threads(project, cache):
+    for i in range(8):
+        project(f"n{i}.cpp", """\
+            #include <torch/torch.h>
+            struct NetImpl : torch::nn::Module {
+              torch::Tensor mask = torch::ones({4});
+              torch::Tensor forward(torch::Tensor x) { return x * mask + torch::zeros({x.size(0)}); }
+            };
+            void f(torch::Tensor x) { torch::cat({x.cuda(), torch::ones({2})}); }
+            """)
+    one = lint("-j", "1", "--format", "json", ".", cwd=project.root, cache=cache)
+    eight = lint("-j", "8", "--format", "json", ".", cwd=project.root, cache=cache)
+    assert one.stdout == eight.stdout
+    rules = [f["rule"] for f in json.loads(one.stdout)["findings"]]
+    assert {rule: rules.count(rule) for rule in set(rules)} == {
+        "devsan-unregistered-member": 8, "devsan-factory-without-device": 8, "devsan-unmoved-tensor": 8,
+        "devsan-hard-coded-device": 8}
+
+
+def test_function_too_large_to_follow_is_counted(project, cache):
+    steps = "  if (flag) y = y + 1;\n" * 3000
+    project("a.cpp", f"#include <torch/torch.h>\nvoid f(torch::Tensor y, bool flag) {{\n  y = y.cpu();\n{steps}}}\n")
+    run = lint("--format", "json", "a.cpp", cwd=project.root, cache=cache)
+    assert run.returncode == 0 and "1 function too large to follow devices through" in run.stderr
+    assert json.loads(run.stdout)["files"][0]["functions_over_limit"] == 1
+
+
 def test_python_extension_is_understood(project, cache):
     project("binding.cpp", """\
         #include <torch/extension.h>

@@ -87,7 +87,9 @@ INSTANTIATE_TEST_SUITE_P(
                       // moved afterwards
                       "auto net = torch::jit::load(path); net.to(device);",
                       "torch::nn::Linear fc(2, 2); torch::load(fc, path); fc->to(device);",
-                      "torch::Tensor t; torch::load(t, path); t = t.to(device);",
+                      // data
+                      "torch::Tensor t; torch::load(t, path);",
+                      "std::vector<torch::Tensor> t; torch::load(t, path);",
                       // its user places it
                       "return torch::jit::load(path);",
                       "auto net = torch::jit::load(path); return net;",

@@ -16,11 +16,14 @@
 #include <thread>
 #include <tuple>
 
+#include "baseline.h"
+#include "changed_lines.h"
 #include "compile_flags.h"
 #include "header_cache.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "own_code.h"
 #include "source_files.h"
+#include "suppressions.h"
 #include "torch_location.h"
 
 namespace devsan::lint {
@@ -163,6 +166,44 @@ std::vector<Finding> gather(std::vector<UnitReport>& units) {
   return findings;
 }
 
+// Allow comments that silenced nothing in any unit, and those that cannot.
+void find_stale_allows(const RunReport& report, std::vector<std::string>& stale) {
+  std::set<AllowUse> read;
+  std::set<AllowUse> used;
+  for (const UnitReport& unit : report.units) {
+    read.insert(unit.allows.begin(), unit.allows.end());
+    used.insert(unit.allows_used.begin(), unit.allows_used.end());
+  }
+  for (const AllowUse& allow : read) {
+    if (used.count(allow) > 0) continue;
+    const std::string where =
+        fmt::format("{}:{}: 'devsan: allow({})'", allow.file, allow.line, allow.rule);
+    stale.push_back(where + (allow.has_reason
+                                 ? " silences nothing any more"
+                                 : " has no reason behind it, so it silences nothing"));
+  }
+}
+
+// What is left of the findings after what the user asked not to see.
+void leave_out(const Options& options, const std::vector<std::string>& roots, RunReport& report) {
+  find_stale_allows(report, report.stale);
+  if (!options.suppressions.empty()) {
+    Suppressions suppressions(options.suppressions);
+    report.suppressed = suppressions.apply(report.findings);
+    for (const std::string& line : suppressions.stale()) {
+      report.stale.push_back(line + ": suppresses nothing any more");
+    }
+  }
+  if (!options.since.empty()) {
+    const ChangedLines changed(options.since, roots);
+    report.unchanged = static_cast<int>(std::erase_if(
+        report.findings, [&](const Finding& finding) { return !changed.touches(finding); }));
+  }
+  if (!options.baseline.empty()) {
+    report.in_baseline = subtract_baseline(options.baseline, report.findings);
+  }
+}
+
 }  // namespace
 
 RunReport lint(const Options& options) {
@@ -198,6 +239,7 @@ RunReport lint(const Options& options) {
   }
 
   report.findings = gather(report.units);
+  leave_out(options, files.roots, report);
   report.pchs_built = headers.built();
   report.pch_seconds = headers.build_seconds();
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

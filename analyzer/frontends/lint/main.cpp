@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "apply_fixes.h"
+#include "baseline.h"
 #include "lint.h"
 
 namespace {
@@ -24,6 +25,11 @@ int run(int argc, const char* const* argv) {
   using namespace devsan::lint;
   const Options options = parse_options(argc, argv);
   RunReport report = lint(options);
+  if (!options.write_baseline.empty()) {
+    write_baseline(options.write_baseline, report.findings);
+    write_summary(std::cerr, report);
+    return kClean;
+  }
   if (options.output.empty()) {
     write_findings(std::cout, report, options.format);
   } else {

@@ -12,6 +12,7 @@ constexpr const char* kFooter = R"(Example:
   devsan lint -p build --fix model.cpp          with build/compile_commands.json, and apply the fixes
   devsan lint --format sarif -o lint.sarif .    for a CI that reads SARIF
   devsan lint --rules=-*,devsan-dropped-move .  this rule alone
+  devsan lint --since origin/main .             what a change brought in
 
 Exit: 0 clean (or everything fixed), 1 findings, 2 wrong use or internal error, 3 some file could not be
 analysed (findings of the others are reported).)";
@@ -67,6 +68,18 @@ Options parse_options(int argc, const char* const* argv) {
   app.add_option("-o", options.output, "Write the findings there instead of to stdout")
       ->type_name("FILE");
   app.add_flag("--fix", options.fix, "Apply the fixes, a file wholly or not at all");
+  app.add_option(
+         "--since", options.since,
+         "Report only findings on lines changed since a git revision, or whose path has one")
+      ->type_name("REV");
+  app.add_option("--baseline", options.baseline, "Report only what is not in FILE")
+      ->type_name("FILE");
+  app.add_option("--write-baseline", options.write_baseline,
+                 "Write this run's findings to FILE, for --baseline, and exit 0")
+      ->type_name("FILE");
+  app.add_option("--suppressions", options.suppressions,
+                 "Report nothing that a line of FILE names: 'rule:files reason'")
+      ->type_name("FILE");
   app.add_option("-j", threads, "Threads (default: cores)")->type_name("N");
   app.add_flag("--no-cache", no_cache, "Neither read nor write cached header PCHs");
 
@@ -78,7 +91,8 @@ Options parse_options(int argc, const char* const* argv) {
     throw HelpRequested{"devsan " DEVSAN_VERSION "\n"};
   } catch (const CLI::ExtrasError& error) {
     throw std::invalid_argument(first_line(error.what()) +
-                                "; accepted: -p --torch --rules --format -o --fix -j --no-cache "
+                                "; accepted: -p --torch --rules --format -o --fix --since "
+                                "--baseline --write-baseline --suppressions -j --no-cache "
                                 "--version --help");
   } catch (const CLI::ParseError& error) {
     throw std::invalid_argument(first_line(error.what()) + " (--help shows an example)");
@@ -86,6 +100,9 @@ Options parse_options(int argc, const char* const* argv) {
 
   if (options.paths.empty()) {
     throw std::invalid_argument("no input: name C++ files or folders (--help shows an example)");
+  }
+  if (!options.baseline.empty() && !options.write_baseline.empty()) {
+    throw std::invalid_argument("--baseline and --write-baseline cannot be used together");
   }
   options.rules = RuleSet::parse(rules);
   options.format = parse_format(format);

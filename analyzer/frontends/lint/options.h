@@ -17,6 +17,10 @@ struct Options {
   Format format = Format::kText;
   std::string output;  // empty: stdout
   bool fix = false;
+  std::string since;           // a git revision: only what changed since is reported
+  std::string baseline;        // a file of findings that are not reported
+  std::string write_baseline;  // where to write this run's
+  std::string suppressions;
   unsigned threads = 0;  // 0: cores
   bool cache = true;
 };

@@ -83,6 +83,7 @@ void write_summary(std::ostream& err, const RunReport& report) {
       err << fmt::format("devsan lint: {}: {}\n", unit.file, understood(unit));
     }
   }
+  for (const std::string& stale : report.stale) err << "devsan lint: " << stale << '\n';
   if (over_limit > 0) {
     err << fmt::format(
         "devsan lint: {} too large to follow devices through: skipped by the rules "
@@ -98,6 +99,12 @@ void write_summary(std::ostream& err, const RunReport& report) {
                                  plural(report.findings.size(), "finding"));
   if (report.fixed > 0) line += fmt::format(" ({} fixed)", report.fixed);
   if (failed > 0) line += fmt::format(", {} not analysed", failed);
+  const auto left_out = [&line](int count, const char* why) {
+    if (count > 0) line += fmt::format(", {} {}", count, why);
+  };
+  left_out(report.in_baseline, "in the baseline");
+  left_out(report.suppressed, "suppressed");
+  left_out(report.unchanged, "on lines that did not change");
   if (report.skipped_cuda > 0) {
     line += fmt::format(", {} skipped",
                         plural(static_cast<std::size_t>(report.skipped_cuda), "CUDA file"));

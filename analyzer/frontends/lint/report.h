@@ -15,6 +15,10 @@ struct RunReport {
   std::vector<UnitReport> units;  // in the order of the input, their findings moved out
   int skipped_cuda = 0;
   int fixed = 0;
+  int in_baseline = 0;
+  int suppressed = 0;
+  int unchanged = 0;               // findings on lines that did not change, with --since
+  std::vector<std::string> stale;  // suppressions and allow comments that silence nothing
   double seconds = 0;
   int pchs_built = 0;
   double pch_seconds = 0;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "checks/allow_comments.h"
 #include "checks/nolint.h"
 #include "checks/rules.h"
 #include "clang/Frontend/CompilerInstance.h"
@@ -30,6 +31,16 @@ class OwnFiles {
     const bool own = own_.contains(path);
     if (own) seen_.insert(path);
     return known_[file] = own;
+  }
+
+  // The project's own files that were met, in the order of their numbers.
+  std::vector<clang::FileID> read() const {
+    std::vector<clang::FileID> files;
+    for (const auto& [file, own] : known_) {
+      if (own) files.push_back(file);
+    }
+    std::sort(files.begin(), files.end());
+    return files;
   }
 
  private:
@@ -61,6 +72,13 @@ class Consumer : public NoInstantiation {
         run_rules(context, declarations_, rules_, own_code_.root_of(report_.file),
                   [&](const Diagnostic& diagnostic) { keep(diagnostic, context); });
     report_.functions_over_limit = statistics.functions_over_limit;
+    for (const clang::FileID file : own_files_.read()) {
+      const clang::SourceLocation begin = sources_of(context).getLocForStartOfFile(file);
+      const std::string path = file_of(begin, sources_of(context));
+      for (const AllowComment& comment : allow_comments(sources_of(context).getBufferData(file))) {
+        if (rules_.runs(comment.rule)) report_.allows.insert(use_of(comment, path));
+      }
+    }
   }
 
  private:
@@ -68,12 +86,26 @@ class Consumer : public NoInstantiation {
     return own_files_.contains(declaration->getLocation(), context_->getSourceManager());
   }
 
+  static const clang::SourceManager& sources_of(const clang::ASTContext& context) {
+    return context.getSourceManager();
+  }
+
+  static AllowUse use_of(const AllowComment& comment, const std::string& file) {
+    return {file, comment.line, comment.rule, comment.has_reason};
+  }
+
   void keep(const Diagnostic& diagnostic, const clang::ASTContext& context) {
     const clang::SourceManager& sources = context.getSourceManager();
     const clang::SourceLocation place = sources.getExpansionLoc(diagnostic.tokens.getBegin());
     const llvm::StringRef text = sources.getBufferData(sources.getFileID(place));
     const std::string rule = std::string("devsan-") + diagnostic.rule;
-    if (is_silenced(text, sources.getSpellingLineNumber(place), rule)) return;
+    const unsigned line = sources.getSpellingLineNumber(place);
+    if (is_silenced(text, line, rule)) return;
+    for (const AllowComment& comment : allow_comments(text)) {
+      if (!allows(comment, diagnostic.rule, line)) continue;
+      report_.allows_used.insert(use_of(comment, file_of(place, sources)));
+      return;
+    }
     Finding finding = to_finding(diagnostic, context);
     // An edit outside the project's own files is not ours to make.
     const bool editable =

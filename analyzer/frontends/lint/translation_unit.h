@@ -1,6 +1,7 @@
 // One file: parsed over the header PCH, its own declarations looked through by the rules.
 #pragma once
 
+#include <compare>
 #include <set>
 #include <string>
 #include <vector>
@@ -13,6 +14,16 @@
 
 namespace devsan::lint {
 
+// A `devsan: allow` comment of the project's own code.
+struct AllowUse {
+  std::string file;
+  unsigned line = 0;
+  std::string rule;
+  bool has_reason = false;
+
+  auto operator<=>(const AllowUse&) const = default;
+};
+
 struct UnitReport {
   std::string file;
   std::string failure;  // why it could not be analysed; empty when it was
@@ -22,7 +33,9 @@ struct UnitReport {
   std::string first_error;                   // clang's, with its place; empty when there is none
   std::set<std::string> own_files;           // of the project, read on the way; absolute
   bool inferred_flags = false;
-  int functions_over_limit = 0;  // too large to follow devices through
+  std::set<AllowUse> allows;       // every one that was read
+  std::set<AllowUse> allows_used;  // those that silenced something
+  int functions_over_limit = 0;    // too large to follow devices through
 };
 
 // Never throws for what is in the file. `pch` may be empty.
