@@ -39,7 +39,8 @@ int report(const std::vector<std::string>& arguments) {
   CLI::App app("Merge reports of devsan lint and devsan run, and convert them.", "devsan report");
   app.footer("Example: devsan report rank0.json rank1.json -o all.sarif");
   app.add_option("IN", inputs, "reports in JSON")->required();
-  app.add_option("-o", output, "write to FILE: .json, .sarif, .html or .txt (default: text on stdout)")
+  app.add_option("-o", output,
+                 "write to FILE: .json, .sarif, .html or .txt (default: text on stdout)")
       ->type_name("FILE");
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(),

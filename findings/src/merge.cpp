@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -47,15 +48,18 @@ void add_ranks(RunFacts& to, const RunFacts& from) {
 }
 
 std::vector<Finding> join_runs(std::vector<Finding> runs) {
-  std::ranges::stable_sort(runs, {}, run_order);
+  std::vector<std::size_t> order(runs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {},
+                    [&](std::size_t i) { return std::make_pair(run_order(runs[i]), i); });
   std::vector<Finding> joined;
   std::unordered_map<std::string, std::size_t> known;
-  for (Finding& finding : runs) {
-    const auto [entry, is_new] = known.try_emplace(cause_key(finding), joined.size());
+  for (const std::size_t i : order) {
+    const auto [entry, is_new] = known.try_emplace(cause_key(runs[i]), joined.size());
     if (is_new) {
-      joined.push_back(std::move(finding));
+      joined.push_back(std::move(runs[i]));
     } else {
-      add_ranks(*joined[entry->second].run, *finding.run);
+      add_ranks(*joined[entry->second].run, *runs[i].run);
     }
   }
   return joined;

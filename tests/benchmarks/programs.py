@@ -68,11 +68,13 @@ def found(findings):
         first = errors[0]
         ranks = "" if first["world_size"] == 1 else f", rank{'s' * (len(first['ranks']) > 1)} {', '.join(map(str, first['ranks']))}"
         return f"{first['rule']}{ranks}", code_of(first)
-    warnings = [each for each in findings if each["level"] == "warning"]
-    if not warnings:
-        return "nothing", ""
-    counted = {rule: sum(each["rule"] == rule for each in warnings) for rule in sorted({each["rule"] for each in warnings})}
-    return ", ".join(f"{count} × {rule}" for rule, count in counted.items()), code_of(warnings[0])
+    for level in ("warning", "note"):
+        of_level = [each for each in findings if each["level"] == level]
+        if of_level:
+            rules = sorted({each["rule"] for each in of_level})
+            counts = [f"{sum(each['rule'] == rule for each in of_level)} × {rule}" for rule in rules]
+            return f"no error; {level}s: {', '.join(counts)}", code_of(of_level[0])
+    return "nothing", ""
 
 
 def main():
