@@ -44,6 +44,12 @@ def test_training_in_parallel_equals_training_alone():
                                                   for r in range(2)]
 
 
+def test_batch_normalization_over_ranks_equals_that_of_the_whole_batch():
+    result = torchrun("sync_batch_norm.py", 2)
+    assert result.returncode == 0, result.stderr
+    assert sorted(result.stdout.splitlines()) == ["rank 0 is done", "rank 1 is done"]
+
+
 def free_port():
     with socket.socket() as listener:
         listener.bind(("localhost", 0))

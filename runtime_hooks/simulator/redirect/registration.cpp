@@ -100,6 +100,7 @@ class Registration {
     Replacements list;
     add_convolutions(list);
     add_normalizations(list);
+    add_sync_batch_norms(list);
     add_dropouts(list);
     add_grids(list);
     add_attentions(list);

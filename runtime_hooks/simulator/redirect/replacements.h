@@ -24,6 +24,7 @@ void replace(Replacements& list, const char* name, const char* overload, Functio
 
 void add_convolutions(Replacements& list);
 void add_normalizations(Replacements& list);
+void add_sync_batch_norms(Replacements& list);
 void add_dropouts(Replacements& list);
 void add_grids(Replacements& list);
 void add_attentions(Replacements& list);
