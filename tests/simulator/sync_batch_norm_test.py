@@ -164,10 +164,10 @@ REFUSED = {
                             "Expected all tensors to be on the same device, but got weight is on cpu, different from "
                             "other tensors on cuda:0"),
     "a running mean of another GPU": (
-        lambda: torch.batch_norm_gather_stats(X.to(D0), STACKED.to(D0), STACKED.to(D0), ONES.to(D1), ONES.to(D0), MOMENTUM,
-                                              EPS, 4),
-        "Expected all tensors to be on the same device, but got running_mean is on cuda:1, different from other tensors "
-        "on cuda:0"),
+        lambda: torch.batch_norm_gather_stats(X.to(D0), STACKED.to(D0), STACKED.to(D0), ONES.to(D1), ONES.to(D0),
+                                              MOMENTUM, EPS, 4),
+        "Expected all tensors to be on the same device, but got running_mean is on cuda:1, different from other "
+        "tensors on cuda:0"),
     "an output on another GPU": (lambda: torch.batch_norm_elemt(*[t.to(D0) for t in (X,) + (ONES,) * 4], EPS,
                                                                 out=X.to(D1)),
                                  "Expected all tensors to be on the same device, but got"),
