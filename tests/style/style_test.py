@@ -40,3 +40,11 @@ def test_layout_is_clang_formats():
     files = [str(path) for path in CODE if "fixtures" not in path.parts]
     result = subprocess.run([formatter, "--dry-run", "-Werror", *files], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr[:3000]
+
+
+def test_lines_named_in_the_table_of_programs_are_there():
+    named = re.findall(r"`([\w./-]+):(\d+)` `(.*?)` \|", (SOURCE / "docs" / "programs.md").read_text())
+    assert len(named) > 20
+    for file, line, text in named:
+        assert text.replace("\\|", "|") in (SOURCE / file).read_text().splitlines()[int(line) - 1], (
+            f"docs/programs.md: {file}:{line} is another line now; tests/benchmarks/programs.py prints the table")
