@@ -54,7 +54,9 @@ TEST(LintOptions, WrongUseSaysWhatIsWrongAndWhatIsAccepted) {
   EXPECT_THAT(complaint({"--format", "xml", "a.cpp"}), HasSubstr("accepted: text, json, sarif"));
   EXPECT_THAT(complaint({"-j", "0", "a.cpp"}), HasSubstr("accepted: 1 to 1024"));
   EXPECT_THAT(complaint({"-j", "many", "a.cpp"}), HasSubstr("'many'"));
-  EXPECT_THAT(complaint({"--baseline", "f", "a.cpp"}), HasSubstr("accepted: -p --torch"));
+  EXPECT_THAT(complaint({"--base-line", "f", "a.cpp"}), HasSubstr("accepted: -p --torch"));
+  EXPECT_THAT(complaint({"--baseline", "f", "--write-baseline", "g", "a.cpp"}),
+              HasSubstr("cannot be used together"));
   EXPECT_THAT(complaint({"--rules", "nonsense", "a.cpp"}), HasSubstr("devsan-dropped-move"));
 }
 
