@@ -30,7 +30,8 @@ def test_nothing(tmp_path):
     result, findings = run("nothing", tmp_path)
     assert (result.returncode, findings) == (0, []), result.stderr
     assert "DevSan" not in result.stderr and "devsan" not in result.stderr
-    assert sorted(result.stdout.split("\n"))[-2:] == ["rank 0 is done", "rank 1 is done"]
+    # Both write to one pipe: a line may stand in another.
+    assert all(result.stdout.count(f"rank {rank} is done") == 1 for rank in (0, 1))
 
 
 def check_one(findings, ranks):
@@ -67,7 +68,7 @@ def test_an_interrupt_ends_all_and_keeps_what_was_found(tmp_path):
     process = subprocess.Popen([BIN / "devsan", "run", "--simulate", "2", "--report", report, "--", *COMMAND],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
                                env={**os.environ, **ENVIRONMENT, "WRONG": "interrupted"})
-    assert process.stdout.readline() == "rank 1 caught it\n"
+    assert process.stdout.readline() == "rank 1 caught it\n"  # the only line before it hangs
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     _, err = process.communicate(timeout=60)
     assert process.returncode not in (0, 66)
