@@ -7,6 +7,7 @@
 #include <link.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -104,8 +105,11 @@ std::map<std::uintptr_t, Stack> parse(const std::string& output, const Module& m
       result.owner = owner_of_native(module.path, function, result.frame.file);
       // Code without a line in the user's own binary is the compiler's or a stripped helper.
       const bool is_known = !result.frame.file.empty() || function != "??";
-      // Parts of one call that were inlined apart have the same function and line.
-      const bool is_repeated = !current->empty() && current->back().frame == result.frame;
+      // Of a call whose parts were inlined apart, addr2line gives the callers once for each part.
+      const bool is_repeated = std::ranges::any_of(*current, [&](const OwnedFrame& before) {
+        return before.frame.line > 0 && before.frame.line == result.frame.line &&
+               before.frame.file == result.frame.file;
+      });
       if (is_known && !is_repeated) current->push_back(std::move(result));
       has_function = false;
     }
