@@ -1,6 +1,7 @@
 """What tests of whole commands share: where the build is, and how a command is run."""
 import os
 import pathlib
+import re
 import subprocess
 
 BUILD = pathlib.Path(os.environ["DEVSAN_BUILD"])
@@ -17,6 +18,13 @@ def run(command, timeout=120, env=None, cwd=None):
 
 def devsan(*arguments, **options):
     return run([BIN / "devsan", *arguments], **options)
+
+
+def fault_marks(model):
+    """{fault: (file, line)} of the lines of a reference model that end in `// fault: NAME`."""
+    return {mark[1]: (path.name, number) for path in sorted(model.glob("*.cpp"))
+            for number, line in enumerate(path.read_text().splitlines(), 1)
+            if (mark := re.search(r"// fault: ([\w-]+)$", line))}
 
 
 def one_line(text):

@@ -84,11 +84,6 @@ std::string device_chip(const std::string& device) {
   return fmt::format("<span class=\"device{}\">{}</span>", colour, escaped(device));
 }
 
-std::string place_text(const std::string& file, int line) {
-  if (file.empty()) return {};
-  return line > 0 ? fmt::format("{}:{}", shown_path(file), line) : shown_path(file);
-}
-
 class Page {
  public:
   explicit Page(std::ostream& out) : out_(out) {}
@@ -160,7 +155,7 @@ class Page {
   void quoted(const SourceRange& place) {
     if (!place.known()) return;
     out_ << fmt::format("<div class=\"place\">{}</div>\n",
-                        escaped(place_text(place.file, place.line)))
+                        escaped(shown_place(place.file, place.line)))
          << element("pre", sources_.line(place.file, place.line));
   }
 
@@ -193,7 +188,7 @@ class Page {
                         list.size() == 1 ? "" : "s");
     for (std::size_t i = 0; i < list.size(); ++i) {
       out_ << fmt::format("#{} {}  {}\n", i, escaped(list[i].function),
-                          escaped(place_text(list[i].file, list[i].line)));
+                          escaped(shown_place(list[i].file, list[i].line)));
     }
     out_ << "</pre></details>\n";
   }
@@ -203,13 +198,13 @@ class Page {
     for (const Fix& each : finding.fixes) {
       if (!edit.empty()) edit += "<br>";
       edit +=
-          fmt::format("{}: <code>{}</code>", escaped(place_text(each.place.file, each.place.line)),
+          fmt::format("{}: <code>{}</code>", escaped(shown_place(each.place.file, each.place.line)),
                       escaped(each.text));
     }
     if (edit.empty()) return;
     out_ << fmt::format(
         "<div class=\"fix\"><b>Fix</b> <span class=\"place\">{}</span><br>{}</div>\n",
-        escaped(place_text(finding.place.file, finding.place.line)), edit);
+        escaped(shown_place(finding.place.file, finding.place.line)), edit);
   }
 
   std::ostream& out_;

@@ -36,8 +36,7 @@ std::string strip(std::string_view text) {
 }
 
 std::string place_text(const std::string& file, int line) {
-  if (file.empty()) return "?";
-  return line > 0 ? fmt::format("{}:{}", shown_path(file), line) : shown_path(file);
+  return file.empty() ? "?" : shown_place(file, line);
 }
 
 // "rank 1 of 2, "; of a fault that ranks share, "ranks 1-7 of 8, first on rank 3, ".

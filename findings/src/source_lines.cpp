@@ -25,4 +25,9 @@ std::string shown_path(const std::string& path) {
   return relative.empty() || relative.begin()->string() == ".." ? path : relative.string();
 }
 
+std::string shown_place(const std::string& file, int line) {
+  if (file.empty()) return {};
+  return line > 0 ? shown_path(file) + ":" + std::to_string(line) : shown_path(file);
+}
+
 }  // namespace devsan

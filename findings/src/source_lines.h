@@ -19,4 +19,7 @@ class SourceLines {
 // `path` as it is shown: relative to the working folder where it lies below it.
 std::string shown_path(const std::string& path);
 
+// "train.py:38"; without a line the path alone, empty without a file.
+std::string shown_place(const std::string& file, int line);
+
 }  // namespace devsan

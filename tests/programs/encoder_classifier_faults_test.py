@@ -9,7 +9,7 @@ import re
 
 import pytest
 
-from tools import BIN, SOURCE, devsan
+from tools import BIN, SOURCE, devsan, fault_marks
 
 MODEL = SOURCE / "reference_models" / "encoder_classifier"
 
@@ -26,16 +26,6 @@ FAULTS = {
 }
 
 
-def causes():
-    """{fault: (file, line)} from the marks in the source."""
-    found = {}
-    for path in sorted(MODEL.glob("*.cpp")):
-        for number, line in enumerate(path.read_text().splitlines(), 1):
-            if mark := re.search(r"// fault: ([\w-]+)$", line):
-                found[mark[1]] = (path.name, number)
-    return found
-
-
 def train(tmp_path, *arguments, options=()):
     report = tmp_path / "report.json"
     result = devsan("run", "--simulate", "2", "--report", report, "--report", tmp_path / "report.sarif", *options, "--",
@@ -46,7 +36,7 @@ def train(tmp_path, *arguments, options=()):
 def test_every_fault_of_the_program_is_expected_here():
     text = devsan("run", "--trace-ops", "0", "--", BIN / "encoder_classifier", "--help").stdout
     listed = re.search(r"\{none,([^}]*)\}", text)
-    assert listed and set(listed[1].split(",")) == set(FAULTS) == set(causes())
+    assert listed and set(listed[1].split(",")) == set(FAULTS) == set(fault_marks(MODEL))
 
 
 @pytest.mark.parametrize("finetune", ["full", "lora"])
@@ -68,7 +58,7 @@ def test_fault(fault, tmp_path):
     odd = [each for each in found["arguments"] if each["odd"]]
     assert [(each["name"], each["device"]) for each in odd] == [(argument, device)]
     assert odd[0]["parameter"] is None if parameter is None else re.fullmatch(parameter, odd[0]["parameter"])
-    file, line = causes()[fault]
+    file, line = fault_marks(MODEL)[fault]
     assert (pathlib.Path(found["file"]).name, found["line"]) == (file, line)
 
     # The path starts at the use, and what is shown first of the stack is the model's own code.

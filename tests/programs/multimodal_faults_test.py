@@ -9,7 +9,7 @@ import re
 
 import pytest
 
-from tools import BIN, PYTHON, SOURCE, devsan
+from tools import BIN, PYTHON, SOURCE, devsan, fault_marks
 
 MODEL = SOURCE / "reference_models" / "multimodal"
 WEIGHT = "lmm.model.vision_model.embeddings.patch_embedding.weight"
@@ -34,19 +34,9 @@ FAULTS = {
 }
 
 
-def causes():
-    """{fault: (file, line)} from the marks in the source."""
-    found = {}
-    for path in sorted(MODEL.glob("*.cpp")):
-        for number, line in enumerate(path.read_text().splitlines(), 1):
-            if mark := re.search(r"// fault: ([\w-]+)$", line):
-                found[mark[1]] = (path.name, number)
-    return found
-
-
 def line_to_change(fault):
     if fault not in LINES:
-        return causes()[fault]
+        return fault_marks(MODEL)[fault]
     file, text = LINES[fault]
     numbers = [number for number, line in enumerate((MODEL / file).read_text().splitlines(), 1) if text in line]
     assert len(numbers) == 1
@@ -64,7 +54,7 @@ def train(tmp_path, *arguments, launcher=(), ranks=("--spawn", "2")):
 def test_every_fault_of_the_program_is_expected_here():
     text = devsan("run", "--trace-ops", "0", "--", BIN / "multimodal", "--help").stdout
     listed = re.search(r"\{none,([^}]*)\}", text)
-    assert listed and set(listed[1].split(",")) == set(FAULTS) == set(causes())
+    assert listed and set(listed[1].split(",")) == set(FAULTS) == set(fault_marks(MODEL))
 
 
 @pytest.mark.parametrize("launcher, ranks", [

@@ -15,10 +15,8 @@ namespace {
 constexpr const char* kName = R"([A-Za-z_]\w*(?:(?:\.|->|::)\w+|\[[^\[\]]*\])*)";
 
 std::string statement_of(const Stack& stack) {
-  const auto frame = std::ranges::find_if(
-      stack, [](const OwnedFrame& each) { return each.owner != Owner::kInternal; });
-  return frame == stack.end() ? std::string()
-                              : source_statement(frame->frame.file, frame->frame.line);
+  const OwnedFrame* frame = innermost_shown_frame(stack);
+  return frame ? source_statement(frame->frame.file, frame->frame.line) : std::string();
 }
 
 // The y of "x.to(y.device())" or "x.to(y.device)"; empty when the statement has none.
@@ -56,9 +54,8 @@ bool is_by_literal(const RunMove& move) {
 }
 
 bool is_librarys(const Stack& stack) {
-  const auto frame = std::ranges::find_if(
-      stack, [](const OwnedFrame& each) { return each.owner != Owner::kInternal; });
-  return frame != stack.end() && frame->owner == Owner::kLibrary;
+  const OwnedFrame* frame = innermost_shown_frame(stack);
+  return frame && frame->owner == Owner::kLibrary;
 }
 
 // The only move by a literal under the user's call that led to the library's.

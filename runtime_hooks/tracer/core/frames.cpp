@@ -178,6 +178,12 @@ bool has_constructor(std::span<const OwnedFrame> frames) {
   });
 }
 
+const OwnedFrame* innermost_shown_frame(const Stack& stack) {
+  const auto found = std::ranges::find_if(
+      stack, [](const OwnedFrame& frame) { return frame.owner != Owner::kInternal; });
+  return found == stack.end() ? nullptr : &*found;
+}
+
 const OwnedFrame* innermost_user_frame(const Stack& stack) {
   const auto found = std::ranges::find(stack, Owner::kUser, &OwnedFrame::owner);
   return found == stack.end() ? nullptr : &*found;

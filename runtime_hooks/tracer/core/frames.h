@@ -60,6 +60,9 @@ std::string constructed_type(std::string_view function);
 
 bool has_constructor(std::span<const OwnedFrame> frames);
 
+// The innermost frame that is not internal, the user's or a library's; null when there is none.
+const OwnedFrame* innermost_shown_frame(const Stack& stack);
+
 // The innermost frame of the user's; null when there is none.
 const OwnedFrame* innermost_user_frame(const Stack& stack);
 

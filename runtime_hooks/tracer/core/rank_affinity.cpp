@@ -16,9 +16,7 @@ namespace {
 
 const OwnedFrame* culprit(const Stack& stack) {
   if (const OwnedFrame* user = innermost_user_frame(stack)) return user;
-  const auto shown = std::ranges::find_if(
-      stack, [](const OwnedFrame& frame) { return frame.owner != Owner::kInternal; });
-  return shown == stack.end() ? nullptr : &*shown;
+  return innermost_shown_frame(stack);
 }
 
 Finding finding_of(const Traffic& sum, Device own, const RunFacts& process) {

@@ -35,10 +35,8 @@ std::optional<std::string> deciding_literal(const Scene& scene, const Suspect& s
 }
 
 bool is_by_user(const Step& step) {
-  for (const OwnedFrame& frame : step.stack) {
-    if (frame.owner != Owner::kInternal) return frame.owner == Owner::kUser;
-  }
-  return false;
+  const OwnedFrame* frame = innermost_shown_frame(step.stack);
+  return frame && frame->owner == Owner::kUser;
 }
 
 }  // namespace devsan::trace
