@@ -56,6 +56,17 @@ bool may_move_arguments(const clang::FunctionDecl* callee) {
   return moves.found;
 }
 
+// A number, by itself or put into LibTorch's container of numbers and lists, as in
+// `torch::tensor(1.0)`.
+bool is_number(const clang::Expr* expression) {
+  expression = written(expression);
+  const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(expression);
+  if (made != nullptr && made->getNumArgs() == 1 && !made->isListInitialization()) {
+    expression = written(made->getArg(0));
+  }
+  return expression->getType()->isArithmeticType() || expression->getType()->isEnumeralType();
+}
+
 }  // namespace
 
 Placement Evaluator::call(const clang::CallExpr& call) {
@@ -461,9 +472,7 @@ Placement Evaluator::factory(const clang::CallExpr& call, const clang::FunctionD
   if (name == "scalar_tensor") made.rank = Rank::kScalar;
   if (call.getNumArgs() > 0) {
     const clang::Expr* first = call.getArg(0);
-    const clang::QualType type = written(first)->getType();
-    const bool number = type->isArithmeticType() || type->isEnumeralType();
-    if (name == "tensor" && number) made.rank = Rank::kScalar;
+    if (name == "tensor" && is_number(first)) made.rank = Rank::kScalar;
     const bool sized = name == "zeros" || name == "ones" || name == "empty" || name == "full" ||
                        name == "rand" || name == "randn";
     if (sized && is_empty_list(first)) made.rank = Rank::kScalar;

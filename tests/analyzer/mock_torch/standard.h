@@ -126,6 +126,8 @@ typename tuple_element<I, tuple<T...>>::type&& get(tuple<T...>&&);
 template <size_t I, class... T>
 const typename tuple_element<I, tuple<T...>>::type& get(const tuple<T...>&);
 
-struct ostream {};
+template <class Character>
+class basic_ostream {};
+using ostream = basic_ostream<char>;
 extern ostream cout;
 }  // namespace std

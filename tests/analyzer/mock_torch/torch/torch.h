@@ -9,7 +9,7 @@ namespace c10 {
 enum class DeviceType : signed char { CPU = 0, CUDA = 1, HIP = 6, MPS = 13, Meta = 14 };
 constexpr DeviceType kCPU = DeviceType::CPU;
 constexpr DeviceType kCUDA = DeviceType::CUDA;
-enum class ScalarType : signed char { Float, Half, Long };
+enum class ScalarType : signed char { Long = 4, Half = 5, Float = 6 };
 constexpr ScalarType kFloat = ScalarType::Float;
 constexpr ScalarType kLong = ScalarType::Long;
 using DeviceIndex = signed char;
@@ -37,7 +37,7 @@ struct TensorOptions {
   template <class... Args>
   TensorOptions device(Args&&... args) const noexcept;
   TensorOptions device_index(DeviceIndex) const noexcept;
-  TensorOptions dtype(ScalarType) const noexcept;
+  TensorOptions dtype(std::optional<ScalarType>) const noexcept;
   Device device() const noexcept;
 };
 TensorOptions device(Device);
@@ -50,6 +50,13 @@ struct ArrayRef {
   ArrayRef(const T&);
 };
 using IntArrayRef = ArrayRef<long>;
+template <class T>
+class OptionalArrayRef final {
+ public:
+  OptionalArrayRef(const std::initializer_list<T>&);
+  OptionalArrayRef(const T&);
+};
+using OptionalIntArrayRef = OptionalArrayRef<long>;
 
 struct Error {};
 struct DeviceGuard {
@@ -91,13 +98,15 @@ class TensorBase {
   DeviceIndex get_device() const;
 };
 
+namespace indexing {
 struct TensorIndex;
+}
 
 class Tensor : public TensorBase {
  public:
   Tensor();
   Tensor(const Tensor&);
-  Tensor(const TensorBase&);
+  explicit Tensor(const TensorBase&);
   Tensor& operator=(const Tensor&) &;
   ~Tensor();
   Tensor to(TensorOptions options = {}, bool non_blocking = false, bool copy = false) const;
@@ -115,7 +124,7 @@ class Tensor : public TensorBase {
   Tensor& copy_(const Tensor&, bool non_blocking = false) const;
   Tensor view(IntArrayRef) const;
   Tensor sum() const;
-  Tensor sum(IntArrayRef, bool keepdim = false) const;
+  Tensor sum(OptionalIntArrayRef, bool keepdim = false) const;
   Tensor mean() const;
   Tensor t() const;
   Tensor unsqueeze(long) const;
@@ -123,8 +132,8 @@ class Tensor : public TensorBase {
   Tensor mul(const Tensor&) const;
   Tensor add(const Tensor&) const;
   Tensor masked_fill(const Tensor& mask, const Scalar& value) const;
-  Tensor index(ArrayRef<TensorIndex>) const;
-  Tensor& index_put_(ArrayRef<TensorIndex>, const Tensor&);
+  Tensor index(ArrayRef<indexing::TensorIndex>) const;
+  Tensor& index_put_(ArrayRef<indexing::TensorIndex>, const Tensor&);
   Tensor index_select(long, const Tensor&) const;
   Tensor expand_as(const Tensor&) const;
   Tensor type_as(const Tensor&) const;
@@ -143,10 +152,12 @@ class Tensor : public TensorBase {
   Tensor operator[](long) const;
   void backward() const;
 };
-struct TensorIndex {
-  TensorIndex(const Tensor&);
+namespace indexing {
+struct TensorIndex final {
+  TensorIndex(Tensor);
   TensorIndex(long);
 };
+}  // namespace indexing
 using TensorList = ArrayRef<Tensor>;
 inline std::optional<Device> device_of(const Tensor&);
 Tensor operator+(const Tensor&, const Tensor&);
@@ -170,6 +181,14 @@ struct Context {
 Context& globalContext();
 }  // namespace at
 
+namespace c10 {
+struct IValue final {
+  IValue(at::TensorBase);
+  at::Tensor toTensor() &&;
+  const at::Tensor& toTensor() const&;
+};
+}  // namespace c10
+
 namespace torch {
 using namespace at;
 
@@ -178,23 +197,31 @@ Tensor ones(IntArrayRef, TensorOptions options = {});
 Tensor empty(IntArrayRef, TensorOptions options = {});
 Tensor rand(IntArrayRef, TensorOptions options = {});
 Tensor randn(IntArrayRef, TensorOptions options = {});
-Tensor full(IntArrayRef, Scalar, TensorOptions options = {});
-Tensor arange(Scalar end, TensorOptions options = {});
+Tensor full(IntArrayRef, const Scalar&, TensorOptions options = {});
+Tensor arange(const Scalar& end, TensorOptions options = {});
 Tensor eye(long, TensorOptions options = {});
-Tensor scalar_tensor(Scalar, TensorOptions options = {});
-Tensor tensor(double, const TensorOptions& options = {});
-Tensor tensor(std::initializer_list<double>, const TensorOptions& options = {});
-Tensor tensor(const std::vector<float>&, const TensorOptions& options = {});
+Tensor scalar_tensor(const Scalar&, TensorOptions options = {});
+namespace detail {
+struct TensorDataContainer {
+  TensorDataContainer(int);
+  TensorDataContainer(double);
+  TensorDataContainer(std::initializer_list<TensorDataContainer>);
+  TensorDataContainer(const std::vector<float>&);
+};
+}  // namespace detail
+Tensor tensor(detail::TensorDataContainer, const TensorOptions& options = {});
 Tensor from_blob(void*, IntArrayRef, const TensorOptions& options = {});
 
 namespace cuda {
 bool is_available();
-int device_count();
+DeviceIndex device_count();
 }  // namespace cuda
 
-struct IValue {
-  IValue(Tensor);
-  Tensor toTensor() const;
+template <std::size_t D, class T = long>
+class ExpandingArray {
+ public:
+  ExpandingArray(std::initializer_list<T>);
+  ExpandingArray(T);
 };
 
 namespace nn {
@@ -252,20 +279,27 @@ struct LinearImpl : Cloneable<LinearImpl> {
   Tensor weight;
 };
 TORCH_MODULE(Linear);
+struct DropoutOptions {
+  DropoutOptions(double p = 0.5);
+};
 struct DropoutImpl : Cloneable<DropoutImpl> {
-  DropoutImpl(double p = 0.5);
+  DropoutImpl(double p);
+  explicit DropoutImpl(const DropoutOptions& = {});
   void reset() override;
-  Tensor forward(const Tensor&);
+  Tensor forward(Tensor);
 };
 TORCH_MODULE(Dropout);
+struct ReLUOptions {
+  ReLUOptions(bool inplace = false);
+};
 struct ReLUImpl : Cloneable<ReLUImpl> {
-  ReLUImpl();
+  explicit ReLUImpl(const ReLUOptions& = {});
   void reset() override;
-  Tensor forward(const Tensor&);
+  Tensor forward(Tensor);
 };
 TORCH_MODULE(ReLU);
 struct MaxPool2dImpl : Cloneable<MaxPool2dImpl> {
-  MaxPool2dImpl(long);
+  MaxPool2dImpl(ExpandingArray<2>);
   void reset() override;
   Tensor forward(const Tensor&);
 };
@@ -275,7 +309,8 @@ struct SequentialImpl : Cloneable<SequentialImpl> {
   template <class... Modules>
   explicit SequentialImpl(Modules&&...);
   void reset() override;
-  Tensor forward(const Tensor&);
+  template <class Result = Tensor, class... Inputs>
+  Result forward(Inputs&&...);
   template <class M>
   void push_back(const ModuleHolder<M>&);
 };
@@ -288,8 +323,11 @@ namespace init {
 Tensor xavier_uniform_(Tensor, double gain = 1.0);
 }
 namespace functional {
+struct SoftmaxFuncOptions {
+  SoftmaxFuncOptions(long dim);
+};
 Tensor mse_loss(const Tensor&, const Tensor&);
-Tensor softmax(const Tensor&, long);
+Tensor softmax(const Tensor&, const SoftmaxFuncOptions&);
 }  // namespace functional
 }  // namespace nn
 
@@ -302,11 +340,15 @@ namespace optim {
 class Optimizer {
  public:
   virtual ~Optimizer();
-  void step();
+  virtual Tensor step() = 0;
+};
+struct AdamOptions {
+  AdamOptions(double lr = 1e-3);
 };
 class Adam : public Optimizer {
  public:
-  Adam(std::vector<Tensor>, double lr);
+  explicit Adam(std::vector<Tensor>, AdamOptions = {});
+  Tensor step() override;
 };
 }  // namespace optim
 
