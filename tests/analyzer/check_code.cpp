@@ -3,19 +3,21 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <memory>
 
 #include "apply_fixes.h"
 #include "checks/rules.h"
-#include "clang/AST/ASTConsumer.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/FrontendActions.h"
 #include "clang/Tooling/Tooling.h"
+#include "no_instantiation.h"
+#include "real_torch.h"
 
 namespace devsan::lint::test {
 namespace {
 
-class Consumer : public clang::ASTConsumer {
+class Consumer : public NoInstantiation {
  public:
   Consumer(const RuleSet& rules, std::vector<Finding>& findings)
       : rules_(rules), findings_(findings) {}
@@ -28,7 +30,7 @@ class Consumer : public clang::ASTConsumer {
         declarations_.push_back(declaration);
       }
     }
-    return true;
+    return NoInstantiation::HandleTopLevelDecl(group);
   }
   void HandleTranslationUnit(clang::ASTContext& context) override {
     EXPECT_FALSE(context.getDiagnostics().hasErrorOccurred()) << "the test's code does not compile";
@@ -58,6 +60,19 @@ class Action : public clang::ASTFrontendAction {
   std::vector<Finding>& findings_;
 };
 
+std::vector<std::string> mock_arguments() {
+  return {"-std=c++20", "-nostdinc", "-nostdinc++", "-include", DEVSAN_MOCK_TORCH "/torch/torch.h"};
+}
+
+std::vector<std::string> real_arguments(const std::string& code) {
+  std::vector<std::string> arguments = real_torch_arguments();
+  // Not in torch/torch.h, and slow to read.
+  if (code.find("c10::cuda::") != std::string::npos) {
+    arguments.insert(arguments.end(), {"-include", "c10/cuda/CUDAGuard.h"});
+  }
+  return arguments;
+}
+
 }  // namespace
 
 std::string Checked::fixed() const {
@@ -70,8 +85,8 @@ std::string Checked::fixed() const {
 Checked check(const std::string& code, const RuleSet& rules, const std::string& path) {
   Checked checked;
   checked.code = code;
-  const std::vector<std::string> arguments{"-std=c++20", "-nostdinc", "-nostdinc++", "-include",
-                                           DEVSAN_MOCK_TORCH "/torch/torch.h"};
+  const std::vector<std::string> arguments =
+      std::getenv("DEVSAN_REAL_TORCH") != nullptr ? real_arguments(code) : mock_arguments();
   EXPECT_TRUE(clang::tooling::runToolOnCodeWithArgs(
       std::make_unique<Action>(rules, checked.findings), code, arguments, path));
   return checked;

@@ -17,7 +17,8 @@ struct Checked {
   std::string fixed() const;
 };
 
-// `code` is read after mock_torch's torch/torch.h and must compile: the test fails when it does
+// `code` is read after mock_torch's torch/torch.h, or, with DEVSAN_REAL_TORCH in the environment,
+// after the real one. It must compile: the test fails when it does
 // not. Lines of findings count from the code's own first line. `path` is the file that the code
 // claims to be.
 Checked check(const std::string& code, const RuleSet& rules = {},

@@ -154,10 +154,10 @@ INSTANTIATE_TEST_SUITE_P(
                NET("torch::nn::Linear fc{register_module(\"fc\", torch::nn::Linear(4, 2))};", "{}",
                    "fc(x)")},
         Repair{NET("torch::nn::Sequential net;", "{ net->push_back(torch::nn::Linear(4, 2)); }",
-                   "net(x)"),
+                   "net->forward(x)"),
                NET("torch::nn::Sequential net;",
                    "{ net->push_back(torch::nn::Linear(4, 2)); register_module(\"net\", net); }",
-                   "net(x)")}));
+                   "net->forward(x)")}));
 
 TEST(UnregisteredMember, CloneableIsRepairedInResetAndOnlyAdvisedElsewhere) {
   const std::string head = "struct NetImpl : torch::nn::Cloneable<NetImpl> { torch::Tensor mask; ";
