@@ -24,6 +24,7 @@ class OwnFiles {
   OwnFiles(const OwnCode& own, std::set<std::string>& seen) : own_(own), seen_(seen) {}
 
   bool contains(clang::SourceLocation place, const clang::SourceManager& sources) {
+    if (place.isInvalid()) return false;  // of the compiler's making
     const clang::FileID file = sources.getFileID(sources.getExpansionLoc(place));
     const auto [entry, fresh] = known_.try_emplace(file, false);
     if (!fresh) return entry->second;
