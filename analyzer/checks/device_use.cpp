@@ -50,6 +50,8 @@ class Walk : public clang::RecursiveASTVisitor<Walk> {
     return go_on;
   }
 
+  bool holds_devices = false;
+
   // Initialiser lists have two forms; conversions to Device are only in the semantic one.
   bool TraverseInitListExpr(clang::InitListExpr* list, DataRecursionQueue* = nullptr) {
     const clang::InitListExpr* semantic = list->isSemanticForm() ? list : list->getSemanticForm();
@@ -72,6 +74,12 @@ class Walk : public clang::RecursiveASTVisitor<Walk> {
 
   bool VisitVarDecl(clang::VarDecl* variable) {
     uses_.sets_current_device |= is_device_guard(variable->getType());
+    return true;
+  }
+
+  bool VisitDeclaratorDecl(clang::DeclaratorDecl* declared) {
+    holds_devices |= llvm::isa<clang::FieldDecl, clang::ParmVarDecl>(declared) &&
+                     is_device(declared->getType().getNonReferenceType());
     return true;
   }
 
@@ -201,13 +209,14 @@ class Walk : public clang::RecursiveASTVisitor<Walk> {
 
 }  // namespace
 
-void find_device_uses(clang::ASTContext& context, llvm::ArrayRef<clang::Decl*> declarations,
+bool find_device_uses(clang::ASTContext& context, llvm::ArrayRef<clang::Decl*> declarations,
                       llvm::function_ref<void(const DeviceUses&)> found) {
   Walk walk(context, found);
   for (clang::Decl* declaration : declarations) {
     walk.TraverseDecl(declaration);
     walk.flush();
   }
+  return walk.holds_devices;
 }
 
 }  // namespace devsan::lint

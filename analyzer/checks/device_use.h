@@ -38,7 +38,9 @@ struct DeviceUses {
       false;  // has a CUDAGuard, calls set_device: index-less then means that
 };
 
-void find_device_uses(clang::ASTContext& context, llvm::ArrayRef<clang::Decl*> declarations,
+// Returns whether a member or a parameter in `declarations` is a device: such code is told where to
+// work.
+bool find_device_uses(clang::ASTContext& context, llvm::ArrayRef<clang::Decl*> declarations,
                       llvm::function_ref<void(const DeviceUses&)> found);
 
 }  // namespace devsan::lint

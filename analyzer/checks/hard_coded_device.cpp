@@ -1,7 +1,9 @@
 // The policy: which uses are faults in which code, what is said, what is written instead.
 #include "hard_coded_device.h"
 
+#include <map>
 #include <optional>
+#include <vector>
 
 #include "../placement/code_kind.h"
 #include "../placement/device_in_scope.h"
@@ -17,7 +19,7 @@ namespace {
 enum class Fault {
   kNone,
   kLosesIndex,  // `x.is_cuda() ? kCUDA : kCPU`
-  kMixed,       // index-less, while the same function names an index
+  kMixed,       // index-less, while the same function or class names an index
   kIndexed,     // "cuda:0", Device(kCUDA, 0)
   kIndexLess,   // kCUDA, "cuda", .cuda()
 };
@@ -60,22 +62,47 @@ class Policy {
          const HardCodedDeviceOptions& options, Report report)
       : context_(context), kinds_(kinds), options_(options), report_(report) {}
 
-  void operator()(const DeviceUses& uses) const {
-    const DeviceUse* indexed = nullptr;
-    for (const DeviceUse& use : uses.uses) {
-      if (!is_index_less(use) && indexed == nullptr) indexed = &use;
+  // `told_where`: a member or a parameter somewhere in the unit is a device.
+  void judge(const std::vector<DeviceUses>& functions, bool told_where) {
+    for_one_gpu_ = !told_where;
+    for (const DeviceUses& uses : functions) for_one_gpu_ &= first_indexed(uses) == nullptr;
+    std::map<const clang::CXXRecordDecl*, const DeviceUse*> indexed_in_class;
+    for (const DeviceUses& uses : functions) {
+      const clang::CXXRecordDecl* record = class_of(uses);
+      const DeviceUse* indexed = first_indexed(uses);
+      if (record != nullptr && indexed != nullptr) indexed_in_class.try_emplace(record, indexed);
     }
-    for (const DeviceUse& use : uses.uses) judge(use, indexed, uses.sets_current_device);
+    for (const DeviceUses& uses : functions) {
+      const DeviceUse* indexed = first_indexed(uses);
+      if (indexed == nullptr) {
+        const auto found = indexed_in_class.find(class_of(uses));
+        if (found != indexed_in_class.end()) indexed = found->second;
+      }
+      for (const DeviceUse& use : uses.uses) judge(use, indexed, uses.sets_current_device);
+    }
   }
 
  private:
+  static const DeviceUse* first_indexed(const DeviceUses& uses) {
+    for (const DeviceUse& use : uses.uses) {
+      if (!is_index_less(use)) return &use;
+    }
+    return nullptr;
+  }
+
+  static const clang::CXXRecordDecl* class_of(const DeviceUses& uses) {
+    const auto* method = llvm::dyn_cast_or_null<clang::CXXMethodDecl>(uses.function);
+    return method == nullptr ? nullptr : method->getParent()->getCanonicalDecl();
+  }
+
   void judge(const DeviceUse& use, const DeviceUse* indexed, bool current_device_is_set) const {
     const CodeKind kind = kinds_.of(use.enclosing, use.source.made->getExprLoc());
     const Fault fault = fault_of(use, indexed, current_device_is_set, kind);
     if (fault == Fault::kNone) return;
     // What loses an index is wrong wherever it stands; only a test may mean it.
     const bool wrong_anywhere = fault == Fault::kLosesIndex || fault == Fault::kMixed;
-    const bool opt_in = kind == CodeKind::kTest || (kind == CodeKind::kSetUp && !wrong_anywhere);
+    const bool opt_in = kind == CodeKind::kTest || (kind == CodeKind::kSetUp && !wrong_anywhere) ||
+                        puts_on_the_only_gpu(use, fault, kind);
     if (opt_in && !options_.set_up_and_tests) return;
     say(use, fault, fault == Fault::kMixed ? indexed : nullptr,
         opt_in ? Level::kNote : Level::kWarning);
@@ -95,6 +122,17 @@ class Policy {
     if (!is_index_less(use)) return Fault::kIndexed;
     if (current_device_is_set) return Fault::kNone;
     return indexed != nullptr ? Fault::kMixed : Fault::kIndexLess;
+  }
+
+  // Where no device has an index and none is handed on, what is put on *the* GPU with nothing at
+  // hand whose device it could follow is written for one GPU: the author knows.
+  bool puts_on_the_only_gpu(const DeviceUse& use, Fault fault, CodeKind kind) const {
+    return for_one_gpu_ && fault == Fault::kIndexLess && kind == CodeKind::kLibrary &&
+           !has_device_in_scope(use.function, use.lambda, moved_value(use));
+  }
+
+  static const clang::ValueDecl* moved_value(const DeviceUse& use) {
+    return use.moved == nullptr ? nullptr : named_value(chain_root(use.moved));
   }
 
   void say(const DeviceUse& use, Fault fault, const DeviceUse* indexed, Level level) const {
@@ -128,8 +166,8 @@ class Policy {
                "'s device: on cuda:1 this names the current device, usually cuda:0";
       case Fault::kMixed:
         return name +
-               " without an index is the current device, while this function also names a "
-               "device with an index";
+               " without an index is the current device, while a device with an index is named "
+               "beside it";
       case Fault::kIndexed:
         return name + " ties this code to one GPU: whoever works on another gets a mismatch";
       case Fault::kIndexLess:
@@ -149,9 +187,7 @@ class Policy {
       return;
     }
     if (is_chosen(use)) return;
-    const clang::ValueDecl* moved =
-        use.moved == nullptr ? nullptr : named_value(chain_root(use.moved));
-    const auto device = device_in_scope(use.function, use.lambda, moved);
+    const auto device = device_in_scope(use.function, use.lambda, moved_value(use));
     if (!device) return;
     if (use.source.first != nullptr) {
       add_edit(use.replaceable, *device, diagnostic);
@@ -174,6 +210,7 @@ class Policy {
   const CodeKinds& kinds_;
   const HardCodedDeviceOptions& options_;
   Report report_;
+  bool for_one_gpu_ = false;
 };
 
 }  // namespace
@@ -181,8 +218,11 @@ class Policy {
 void check_hard_coded_devices(clang::ASTContext& context, llvm::ArrayRef<clang::Decl*> declarations,
                               const HardCodedDeviceOptions& options, Report report) {
   const CodeKinds kinds(context, declarations, options.project_root);
-  const Policy policy(context, kinds, options, report);
-  find_device_uses(context, declarations, policy);
+  Policy policy(context, kinds, options, report);
+  std::vector<DeviceUses> functions;
+  const bool told_where = find_device_uses(
+      context, declarations, [&](const DeviceUses& uses) { functions.push_back(uses); });
+  policy.judge(functions, told_where);
 }
 
 }  // namespace devsan::lint

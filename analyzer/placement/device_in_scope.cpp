@@ -60,4 +60,16 @@ std::optional<std::string> device_in_scope(const clang::FunctionDecl* function,
   return others.size() == 1 ? std::optional(others[0]) : std::nullopt;
 }
 
+bool has_device_in_scope(const clang::FunctionDecl* function, const clang::LambdaExpr* lambda,
+                         const clang::ValueDecl* moved) {
+  const auto among_parameters = [&](const clang::FunctionDecl& of) {
+    const auto has_device = [](clang::QualType type) {
+      return is_device(type) || is_tensor_options(type) || is_tensor(type);
+    };
+    return !parameters_of(of, has_device, "", moved).empty();
+  };
+  if (lambda != nullptr && among_parameters(*lambda->getCallOperator())) return true;
+  return function != nullptr && (among_parameters(*function) || !device_members(*function).empty());
+}
+
 }  // namespace devsan::lint

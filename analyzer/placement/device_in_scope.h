@@ -18,4 +18,9 @@ std::optional<std::string> device_in_scope(const clang::FunctionDecl* function,
                                            const clang::LambdaExpr* lambda,
                                            const clang::ValueDecl* moved);
 
+// Something in scope has a device to follow, be it one of several: a parameter that is a device,
+// options or a tensor other than `moved`, or a member of type Device.
+bool has_device_in_scope(const clang::FunctionDecl* function, const clang::LambdaExpr* lambda,
+                         const clang::ValueDecl* moved);
+
 }  // namespace devsan::lint

@@ -107,8 +107,26 @@ INSTANTIATE_TEST_SUITE_P(
         "struct M : torch::nn::Module { torch::Device d = torch::kCUDA; explicit M(torch::Device "
         "x) : d(x) {} };"));
 
+// Code for one GPU: nothing at hand has a device that it could follow, none has an index.
+class OneGpu : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(OneGpu, IsSilentUnlessAskedFor) {
+  EXPECT_THAT(check(GetParam()).findings, IsEmpty());
+  const Checked asked = check(GetParam(), RuleSet::parse("devsan-hard-coded-device-setup"));
+  ASSERT_THAT(asked.findings, SizeIs(1));
+  EXPECT_EQ(asked.findings[0].level, Level::kNote);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    HardCodedDevice, OneGpu,
+    ::testing::Values("torch::Tensor to_gpu(torch::Tensor image) { return image.cuda(); }",
+                      "torch::Tensor load() { return torch::zeros({2}, torch::kCUDA); }",
+                      "struct Camera { torch::Tensor pose; torch::Tensor on_gpu() { return "
+                      "pose.to(torch::kCUDA); } };",
+                      "void f(torch::nn::Linear m) { m->to(torch::kCUDA); }"));
+
 TEST(HardCodedDevice, TestsAreSilentByPathAndByMacro) {
-  const std::string code = "torch::Tensor f(torch::Tensor x) { return x.cuda(); }";
+  const std::string code = "torch::Tensor f(torch::Tensor x, torch::Device d) { return x.cuda(); }";
   EXPECT_THAT(check(code).findings, SizeIs(1));
   EXPECT_THAT(check(code, {}, "/project/tests/model.cpp").findings, IsEmpty());
   EXPECT_THAT(check(code, {}, "/project/src/model_test.cpp").findings, IsEmpty());
@@ -132,7 +150,7 @@ TEST(HardCodedDevice, SetUpAndTestsAreNotesWhenAskedFor) {
 TEST(HardCodedDevice, InAProgramsFileModelsAndWhatTakesTensorsAreNotSetUp) {
   EXPECT_THAT(lines(check(R"(
 struct M : torch::nn::Module { torch::Tensor f(torch::Tensor x) { return x.cuda(); } };
-torch::Tensor step(torch::Tensor x) { return x.cuda(); }
+torch::Tensor step(torch::Tensor x, torch::Tensor y) { return x.cuda() + y; }
 int main() { torch::Device d(torch::kCUDA); }
 )")),
               ElementsAre(2, 3));

@@ -12,11 +12,16 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// Code of a library: no main, nothing to fix with.
+// A library that is told where to work, whatever else it does.
+Checked check_told(const std::string& code) {
+  return check(code + "\nvoid work_on(torch::Device device);\n");
+}
+
+// Code of such a library: no main, nothing to fix with.
 class Literal : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Literal, IsReported) {
-  const Checked checked = check(GetParam());
+  const Checked checked = check_told(GetParam());
   ASSERT_THAT(checked.findings, SizeIs(1));
   EXPECT_EQ(checked.findings[0].rule, "hard-coded-device");
   EXPECT_EQ(checked.findings[0].level, Level::kWarning);
@@ -112,9 +117,25 @@ TEST(HardCodedDevice, IndexedAndIndexLessInOneFunction) {
   torch::zeros({2}, torch::kCUDA);
 })");
   ASSERT_THAT(lines(checked), ElementsAre(3));
-  EXPECT_THAT(checked.findings[0].message, HasSubstr("also names a device with an index"));
+  EXPECT_THAT(checked.findings[0].message,
+              HasSubstr("while a device with an index is named beside it"));
   ASSERT_THAT(checked.findings[0].path, SizeIs(1));
   EXPECT_EQ(checked.findings[0].path[0].place.line, 2);
+}
+
+TEST(HardCodedDevice, IndexedAndIndexLessInOneClass) {
+  const Checked checked = check(R"(struct Force {
+  void initialize(torch::jit::Module& module) { module.to(torch::kCUDA); }
+  void execute(int index) { torch::zeros({2}, torch::Device(torch::kCUDA, index)); }
+};)");
+  ASSERT_THAT(lines(checked), ElementsAre(2));
+  ASSERT_THAT(checked.findings[0].path, SizeIs(1));
+  EXPECT_EQ(checked.findings[0].path[0].place.line, 3);
+}
+
+TEST(HardCodedDevice, WhatItMeetsInAParameterHasAnotherDevicePerhaps) {
+  EXPECT_THAT(lines(check("void f(torch::Tensor x) { torch::zeros({2}, torch::kCUDA); }")),
+              ElementsAre(1));
 }
 
 TEST(HardCodedDevice, MixIsReportedInMainToo) {
@@ -124,15 +145,15 @@ TEST(HardCodedDevice, MixIsReportedInMainToo) {
 }
 
 TEST(HardCodedDevice, ConstantAndMacroAreShown) {
-  const Checked constant =
-      check("constexpr auto kDevice = torch::kCUDA;\nvoid f() { torch::zeros({2}, kDevice); }");
+  const Checked constant = check_told(
+      "constexpr auto kDevice = torch::kCUDA;\nvoid f() { torch::zeros({2}, kDevice); }");
   ASSERT_THAT(constant.findings, SizeIs(1));
   EXPECT_EQ(constant.findings[0].place.line, 2);
   ASSERT_THAT(constant.findings[0].path, SizeIs(1));
   EXPECT_EQ(constant.findings[0].path[0].place.line, 1);
 
   const Checked macro =
-      check("#define DEVICE torch::kCUDA\nvoid f() { torch::zeros({2}, DEVICE); }");
+      check_told("#define DEVICE torch::kCUDA\nvoid f() { torch::zeros({2}, DEVICE); }");
   ASSERT_THAT(macro.findings, SizeIs(1));
   EXPECT_EQ(macro.findings[0].place.line, 2);
   ASSERT_THAT(macro.findings[0].path, SizeIs(1));
@@ -216,7 +237,7 @@ INSTANTIATE_TEST_SUITE_P(
 class NotFixed : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(NotFixed, IsLeftAlone) {
-  const Checked checked = check(GetParam());
+  const Checked checked = check_told(GetParam());
   ASSERT_THAT(checked.findings, SizeIs(1));
   EXPECT_THAT(checked.findings[0].fixes, IsEmpty());
 }
