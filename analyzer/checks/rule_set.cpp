@@ -16,9 +16,10 @@ struct Entry {
   bool opt_in;
 };
 
-constexpr std::array<Entry, 9> kEntries{{
+constexpr std::array<Entry, 10> kEntries{{
     {"devsan-dropped-move", &RuleSet::dropped_move, false},
     {"devsan-factory-without-device", &RuleSet::factory_without_device, false},
+    {"devsan-frozen-device", &RuleSet::frozen_device, false},
     {"devsan-hard-coded-device", &RuleSet::hard_coded_device, false},
     {"devsan-hard-coded-device-setup", &RuleSet::hard_coded_device_set_up, true},
     {"devsan-load-without-device", &RuleSet::load_without_device, false},

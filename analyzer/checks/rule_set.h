@@ -8,6 +8,7 @@
 namespace devsan::lint {
 
 struct RuleSet {
+  bool frozen_device = true;
   bool dropped_move = true;
   bool hard_coded_device = true;
   bool hard_coded_device_set_up = false;  // opt-in: notes in programs' set-up and in tests

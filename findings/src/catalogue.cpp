@@ -15,6 +15,8 @@ constexpr Rule kRules[] = {
     {"factory-without-device", Half::kLint, Level::kWarning,
      "a module's tensor is made without a device and meets one that follows inputs or weights",
      "factory-without-device"},
+    {"frozen-device", Half::kLint, Level::kWarning,
+     "a TorchScript archive is bound to a device by a literal or by its tensors", "frozen-device"},
     {"hard-coded-device", Half::kLint, Level::kWarning,
      "a device literal decides where tensors are placed", "hard-coded-device"},
     {"load-without-device", Half::kLint, Level::kWarning,

@@ -19,7 +19,8 @@ using ::testing::Not;
 std::vector<std::string> lint_rules() {
   std::vector<std::string> ids;
   for (const Rule& rule : rules()) {
-    if (rule.half == Half::kLint) ids.emplace_back(rule.id);
+    // frozen-device is about archives, which script_archive_test.py makes.
+    if (rule.half == Half::kLint && rule.id != "frozen-device") ids.emplace_back(rule.id);
   }
   return ids;
 }

@@ -12,10 +12,13 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 
 namespace devsan::lint {
 namespace {
+
+constexpr std::pair kAllLines{1, std::numeric_limits<int>::max()};
 
 // What a git command prints; nothing when it fails.
 std::optional<std::string> git(const std::vector<std::string>& arguments) {
@@ -79,19 +82,28 @@ ChangedLines::ChangedLines(const std::string& revision, const std::vector<std::s
     for (std::string line; std::getline(lines, line);) {
       if (line.rfind("+++ b/", 0) == 0) file = root + "/" + line.substr(6);
       if (line.rfind("@@ ", 0) == 0) hunks_[file].push_back(added_lines(line));
+      // "Binary files a/model.pt and b/model.pt differ"
+      const std::size_t name = line.rfind(" and b/");
+      if (line.rfind("Binary files ", 0) == 0 && name != std::string::npos) {
+        const std::size_t begin = name + 7;
+        hunks_[root + "/" + line.substr(begin, line.rfind(" differ") - begin)].push_back(kAllLines);
+      }
     }
     const auto fresh =
         git({"-C", root, "-c", "core.quotepath=off", "ls-files", "--others", "--exclude-standard"});
     std::istringstream names(fresh.value_or(""));
     for (std::string name; std::getline(names, name);) {
-      hunks_[root + "/" + name].push_back({1, std::numeric_limits<int>::max()});
+      hunks_[root + "/" + name].push_back(kAllLines);
     }
   }
 }
 
 bool ChangedLines::contains(const SourceRange& place) const {
+  // What is in an archive, model.pt/code/..., changes with the archive.
+  llvm::StringRef file = place.file;
+  while (!file.empty() && !llvm::sys::fs::exists(file)) file = llvm::sys::path::parent_path(file);
   llvm::SmallString<256> real;
-  const bool resolved = !llvm::sys::fs::real_path(place.file, real);
+  const bool resolved = !llvm::sys::fs::real_path(file, real);
   const auto entry = hunks_.find(resolved ? real.str().str() : place.file);
   if (entry == hunks_.end()) return false;
   const int last = std::max(place.line, place.end_line);

@@ -16,6 +16,7 @@
 #include <thread>
 #include <tuple>
 
+#include "archive_report.h"
 #include "baseline.h"
 #include "changed_lines.h"
 #include "compile_flags.h"
@@ -209,7 +210,10 @@ void leave_out(const Options& options, const std::vector<std::string>& roots, Ru
 RunReport lint(const Options& options) {
   const auto start = std::chrono::steady_clock::now();
   const SourceFiles files = collect_files(options.paths);
-  FlagSource flags(options.build_folder, find_torch(options.torch));
+  // Archives are read without LibTorch.
+  const bool only_archives = files.units.empty() && files.headers.empty();
+  FlagSource flags(options.build_folder,
+                   only_archives ? TorchLocation() : find_torch(options.torch));
   std::vector<std::string> given = files.units;
   given.insert(given.end(), files.headers.begin(), files.headers.end());
   const OwnCode own(given, files.roots);
@@ -236,6 +240,10 @@ RunReport lint(const Options& options) {
     refused.file = file;
     refused.failure = "CUDA files cannot be analysed yet";
     report.units.push_back(std::move(refused));
+  }
+
+  for (const std::string& archive : files.archives) {
+    report.units.push_back(analyse_archive(archive, options.rules));
   }
 
   report.findings = gather(report.units);

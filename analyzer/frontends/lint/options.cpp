@@ -13,6 +13,7 @@ constexpr const char* kFooter = R"(Example:
   devsan lint --format sarif -o lint.sarif .    for a CI that reads SARIF
   devsan lint --rules=-*,devsan-dropped-move .  this rule alone
   devsan lint --since origin/main .             what a change brought in
+  devsan lint model.pt                          a TorchScript archive: devices frozen into it
 
 Exit: 0 clean (or everything fixed), 1 findings, 2 wrong use or internal error, 3 some file could not be
 analysed (findings of the others are reported).)";
@@ -52,7 +53,7 @@ Options parse_options(int argc, const char* const* argv) {
   CLI::App app{"Finds tensors on the wrong device in C++ that uses LibTorch.", "devsan lint"};
   app.footer(kFooter);
   app.set_version_flag("--version", "devsan " DEVSAN_VERSION);
-  app.add_option("PATHS", options.paths, "C++ files, and folders to look for them in");
+  app.add_option("PATHS", options.paths, "C++ files, folders to look for them in, and TorchScript archives");
   app.add_option("-p", options.build_folder,
                  "Folder with compile_commands.json (default: found upwards from the file, then "
                  "build/); without one, flags are inferred and the report says so")

@@ -9,6 +9,7 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "torchscript/script_archive.h"
 
 namespace devsan::lint {
 namespace fs = std::filesystem;
@@ -109,6 +110,10 @@ SourceFiles collect_files(const std::vector<std::string>& paths) {
       walk_folder(path, files);
       continue;
     }
+    if (is_script_archive_path(path.string())) {
+      files.archives.push_back(path.string());
+      continue;
+    }
     switch (language_of(path)) {
       case Language::kCpp:
       case Language::kHeader:
@@ -119,17 +124,21 @@ SourceFiles collect_files(const std::vector<std::string>& paths) {
         break;
       case Language::kOther:
         throw std::invalid_argument(
-            "'" + given + "' is not C++; accepted: .cpp .cc .cxx .c++ .C, headers, folders");
+            "'" + given +
+            "' is not C++; accepted: .cpp .cc .cxx .c++ .C, headers, folders, and TorchScript "
+            "archives (.pt .pth .ptl .ts .torchscript .jit)");
     }
   }
   drop_repeated(files.units);
   drop_repeated(files.headers);
   drop_repeated(files.refused);
+  drop_repeated(files.archives);
   drop_repeated(files.roots);
   std::erase_if(files.headers, [&](const std::string& header) {
     return std::find(files.units.begin(), files.units.end(), header) != files.units.end();
   });
-  if (files.units.empty() && files.headers.empty() && files.refused.empty()) {
+  if (files.units.empty() && files.headers.empty() && files.refused.empty() &&
+      files.archives.empty()) {
     throw std::invalid_argument(
         "no C++ files in what was given" +
         std::string(files.skipped_cuda > 0 ? " (CUDA files cannot be analysed yet)" : ""));

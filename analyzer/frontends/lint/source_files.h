@@ -11,6 +11,7 @@ struct SourceFiles {
   std::vector<std::string> units;    // absolute, in order: each is parsed on its own
   std::vector<std::string> headers;  // found in folders: parsed alone only if no unit included them
   std::vector<std::string> refused;  // given by name, but CUDA: cannot be analysed yet
+  std::vector<std::string> archives;  // TorchScript, given by name
   int skipped_cuda = 0;              // .cu and .cuh files found in folders
   std::vector<std::string> roots;    // project folders of what was given
 };
