@@ -50,7 +50,7 @@ class Walk : public clang::RecursiveASTVisitor<Walk> {
     return go_on;
   }
 
-  bool holds_devices = false;
+  std::set<clang::FileID> told_where;
 
   // Initialiser lists have two forms; conversions to Device are only in the semantic one.
   bool TraverseInitListExpr(clang::InitListExpr* list, DataRecursionQueue* = nullptr) {
@@ -78,8 +78,10 @@ class Walk : public clang::RecursiveASTVisitor<Walk> {
   }
 
   bool VisitDeclaratorDecl(clang::DeclaratorDecl* declared) {
-    holds_devices |= llvm::isa<clang::FieldDecl, clang::ParmVarDecl>(declared) &&
-                     is_device(declared->getType().getNonReferenceType());
+    if (llvm::isa<clang::FieldDecl, clang::ParmVarDecl>(declared) &&
+        is_device(declared->getType().getNonReferenceType())) {
+      told_where.insert(file_of(declared->getLocation(), context_));
+    }
     return true;
   }
 
@@ -209,14 +211,15 @@ class Walk : public clang::RecursiveASTVisitor<Walk> {
 
 }  // namespace
 
-bool find_device_uses(clang::ASTContext& context, llvm::ArrayRef<clang::Decl*> declarations,
-                      llvm::function_ref<void(const DeviceUses&)> found) {
+std::set<clang::FileID> find_device_uses(clang::ASTContext& context,
+                                         llvm::ArrayRef<clang::Decl*> declarations,
+                                         llvm::function_ref<void(const DeviceUses&)> found) {
   Walk walk(context, found);
   for (clang::Decl* declaration : declarations) {
     walk.TraverseDecl(declaration);
     walk.flush();
   }
-  return walk.holds_devices;
+  return walk.told_where;
 }
 
 }  // namespace devsan::lint

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include <set>
 #include "../placement/device_literal.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/DeclBase.h"
@@ -38,9 +39,9 @@ struct DeviceUses {
       false;  // has a CUDAGuard, calls set_device: index-less then means that
 };
 
-// Returns whether a member or a parameter in `declarations` is a device: such code is told where to
-// work.
-bool find_device_uses(clang::ASTContext& context, llvm::ArrayRef<clang::Decl*> declarations,
-                      llvm::function_ref<void(const DeviceUses&)> found);
+// Returns the files in which a member or a parameter is a device: such code is told where to work.
+std::set<clang::FileID> find_device_uses(clang::ASTContext& context,
+                                         llvm::ArrayRef<clang::Decl*> declarations,
+                                         llvm::function_ref<void(const DeviceUses&)> found);
 
 }  // namespace devsan::lint

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "../placement/code_kind.h"
@@ -62,10 +63,12 @@ class Policy {
          const HardCodedDeviceOptions& options, Report report)
       : context_(context), kinds_(kinds), options_(options), report_(report) {}
 
-  // `told_where`: a member or a parameter somewhere in the unit is a device.
-  void judge(const std::vector<DeviceUses>& functions, bool told_where) {
-    for_one_gpu_ = !told_where;
-    for (const DeviceUses& uses : functions) for_one_gpu_ &= first_indexed(uses) == nullptr;
+  // `told_where`: the files in which a member or a parameter is a device.
+  void judge(const std::vector<DeviceUses>& functions, const std::set<clang::FileID>& told_where) {
+    several_gpus_ = told_where;
+    for (const DeviceUses& uses : functions) {
+      if (const DeviceUse* indexed = first_indexed(uses)) several_gpus_.insert(file_of(*indexed));
+    }
     std::map<const clang::CXXRecordDecl*, const DeviceUse*> indexed_in_class;
     for (const DeviceUses& uses : functions) {
       const clang::CXXRecordDecl* record = class_of(uses);
@@ -88,6 +91,10 @@ class Policy {
       if (!is_index_less(use)) return &use;
     }
     return nullptr;
+  }
+
+  clang::FileID file_of(const DeviceUse& use) const {
+    return lint::file_of(use.source.made->getExprLoc(), context_);
   }
 
   static const clang::CXXRecordDecl* class_of(const DeviceUses& uses) {
@@ -124,10 +131,11 @@ class Policy {
     return indexed != nullptr ? Fault::kMixed : Fault::kIndexLess;
   }
 
-  // Where no device has an index and none is handed on, what is put on *the* GPU with nothing at
-  // hand whose device it could follow is written for one GPU: the author knows.
+  // In a file where no device has an index and none is handed on, what is put on *the* GPU with
+  // nothing at hand whose device it could follow is written for one GPU: the author knows.
   bool puts_on_the_only_gpu(const DeviceUse& use, Fault fault, CodeKind kind) const {
-    return for_one_gpu_ && fault == Fault::kIndexLess && kind == CodeKind::kLibrary &&
+    return fault == Fault::kIndexLess && kind == CodeKind::kLibrary &&
+           !several_gpus_.contains(file_of(use)) &&
            !has_device_in_scope(use.function, use.lambda, moved_value(use));
   }
 
@@ -210,7 +218,7 @@ class Policy {
   const CodeKinds& kinds_;
   const HardCodedDeviceOptions& options_;
   Report report_;
-  bool for_one_gpu_ = false;
+  std::set<clang::FileID> several_gpus_;  // files that know of more than one
 };
 
 }  // namespace
@@ -220,7 +228,7 @@ void check_hard_coded_devices(clang::ASTContext& context, llvm::ArrayRef<clang::
   const CodeKinds kinds(context, declarations, options.project_root);
   Policy policy(context, kinds, options, report);
   std::vector<DeviceUses> functions;
-  const bool told_where = find_device_uses(
+  const std::set<clang::FileID> told_where = find_device_uses(
       context, declarations, [&](const DeviceUses& uses) { functions.push_back(uses); });
   policy.judge(functions, told_where);
 }

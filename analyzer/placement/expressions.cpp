@@ -73,6 +73,11 @@ const clang::Expr* chain_root(const clang::Expr* expression) {
   }
 }
 
+clang::FileID file_of(clang::SourceLocation place, const clang::ASTContext& context) {
+  const clang::SourceManager& sources = context.getSourceManager();
+  return sources.getFileID(sources.getExpansionLoc(place));
+}
+
 std::optional<clang::CharSourceRange> file_range(clang::SourceRange tokens,
                                                  const clang::ASTContext& context) {
   if (tokens.isInvalid()) return std::nullopt;

@@ -36,6 +36,9 @@ unsigned written_arguments(const Call& call) {
   return count;
 }
 
+// The file in which `place` stands, after macros.
+clang::FileID file_of(clang::SourceLocation place, const clang::ASTContext& context);
+
 // The range as characters of one file, or nothing when it begins or ends inside a macro's own text
 // and so cannot be edited. What is spelled in a macro's argument can.
 std::optional<clang::CharSourceRange> file_range(clang::SourceRange tokens,
