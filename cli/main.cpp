@@ -18,6 +18,7 @@ constexpr int kWrongUse = 2;
 constexpr const char* kHelp = R"(DevSan finds tensors on the wrong device in PyTorch programs.
 
   devsan lint FILES|FOLDERS        in C++ source, without running it
+  devsan clangd [options]          while typing: clangd, with what lint finds
   devsan run [options] -- COMMAND  in a running program, on real GPUs or on simulated ones
   devsan explain [RULE]            what a rule finds, why, and what to do; all rules without one
   devsan report IN... [-o OUT]     merge and convert reports (.json in; .json, .sarif, .html or .txt out)
@@ -30,7 +31,7 @@ Example: devsan run --simulate 2 -- python train.py
 
 // Programs beside `devsan`, started in its place.
 bool is_program(const std::string& command) {
-  return command == "lint" || command == "run";
+  return command == "lint" || command == "run" || command == "clangd";
 }
 
 int start(const std::string& command, char** arguments) {
@@ -57,7 +58,7 @@ int dispatch(int argc, char** argv) {
     return 0;
   }
   throw std::invalid_argument(fmt::format(
-      "'{}' is not a command; there are lint, run, explain, report, doctor and --version",
+      "'{}' is not a command; there are lint, clangd, run, explain, report, doctor and --version",
       command));
 }
 

@@ -7,6 +7,7 @@ import subprocess
 BUILD = pathlib.Path(os.environ["DEVSAN_BUILD"])
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 BIN = BUILD / "bin"
+LLVM_MAJOR = os.environ.get("DEVSAN_LLVM_MAJOR")  # of the analyzer; none: it is not built
 PYTHON = SOURCE / ".deps" / "venv" / "bin" / "python"
 
 

@@ -13,7 +13,7 @@ def test_version_and_help():
 
 
 @pytest.mark.parametrize("arguments, words", [
-    (["frobnicate"], "'frobnicate' is not a command; there are lint, run, explain, report, doctor"),
+    (["frobnicate"], "'frobnicate' is not a command; there are lint, clangd, run, explain, report, doctor"),
     (["explain", "no-such-rule"], "there is no rule 'no-such-rule'; there are devsan-dropped-move"),
     (["explain", "a", "b"], "explain takes one rule"),
     (["report", "missing.json"], "cannot read 'missing.json'"),
