@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "../placement/expressions.h"
+#include "../placement/module_types.h"
 #include "../placement/stack_walk.h"
 #include "../placement/torch_types.h"
 #include "llvm/ADT/DenseSet.h"
@@ -93,26 +94,14 @@ class Body : public StackWalk<Body> {
 
   void visit(const clang::Stmt* statement, Around around) {
     const auto* call = llvm::dyn_cast<clang::CXXMemberCallExpr>(statement);
-    if (call == nullptr || call->getMethodDecl() == nullptr ||
-        plain_name(call->getMethodDecl()) != "to") {
-      return;
-    }
-    const clang::CXXRecordDecl* owner = call->getMethodDecl()->getParent();
-    if (!derives_from(owner, "nn", "Module") && !is_named(owner, "jit", "Module")) return;
-    const clang::Expr* device = device_of(*call);
+    const clang::Expr* device = call == nullptr ? nullptr : moved_to(*call);
+    if (device == nullptr) return;
     const clang::FieldDecl* member = member_of(call->getImplicitObjectArgument(), around);
-    if (device == nullptr || member == nullptr || is_made_once(around)) return;
+    if (member == nullptr || is_made_once(around)) return;
     say(*call, *device, *member);
   }
 
  private:
-  static const clang::Expr* device_of(const clang::CXXMemberCallExpr& call) {
-    for (unsigned i = 0; i < call.getNumArgs(); ++i) {
-      if (is_device(call.getMethodDecl()->getParamDecl(i)->getType())) return call.getArg(i);
-    }
-    return nullptr;  // a dtype alone
-  }
-
   void say(const clang::CXXMemberCallExpr& call, const clang::Expr& device,
            const clang::FieldDecl& member) const {
     Diagnostic diagnostic;

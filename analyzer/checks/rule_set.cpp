@@ -16,7 +16,8 @@ struct Entry {
   bool opt_in;
 };
 
-constexpr std::array<Entry, 10> kEntries{{
+constexpr std::array<Entry, 13> kEntries{{
+    {"devsan-collective-device", &RuleSet::collective_device, false},
     {"devsan-dropped-move", &RuleSet::dropped_move, false},
     {"devsan-factory-without-device", &RuleSet::factory_without_device, false},
     {"devsan-frozen-device", &RuleSet::frozen_device, false},
@@ -25,6 +26,8 @@ constexpr std::array<Entry, 10> kEntries{{
     {"devsan-load-without-device", &RuleSet::load_without_device, false},
     {"devsan-mixed-devices", &RuleSet::mixed_devices, false},
     {"devsan-module-move-in-forward", &RuleSet::module_move_in_forward, false},
+    {"devsan-optimizer-placement", &RuleSet::optimizer_placement, false},
+    {"devsan-replica-device", &RuleSet::replica_device, false},
     {"devsan-unmoved-tensor", &RuleSet::unmoved_tensor, false},
     {"devsan-unregistered-member", &RuleSet::unregistered_member, false},
 }};

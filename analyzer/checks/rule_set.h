@@ -8,6 +8,9 @@
 namespace devsan::lint {
 
 struct RuleSet {
+  bool collective_device = true;
+  bool replica_device = true;
+  bool optimizer_placement = true;
   bool frozen_device = true;
   bool dropped_move = true;
   bool hard_coded_device = true;

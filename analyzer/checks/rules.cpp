@@ -1,11 +1,14 @@
 // Hands the declarations to each rule that is on.
 #include "rules.h"
 
+#include "collective_device.h"
 #include "device_flow.h"
 #include "dropped_move.h"
 #include "hard_coded_device.h"
 #include "load_without_device.h"
 #include "module_move_in_forward.h"
+#include "optimizer_placement.h"
+#include "replica_device.h"
 #include "unregistered_member.h"
 
 namespace devsan::lint {
@@ -24,6 +27,11 @@ RuleStatistics run_rules(clang::ASTContext& context, llvm::ArrayRef<clang::Decl*
   if (rules.unregistered_member) check_unregistered_members(context, declarations, report);
   if (rules.load_without_device) check_loads_without_device(context, declarations, report);
   if (rules.module_move_in_forward) check_module_moves_in_forward(context, declarations, report);
+  if (rules.optimizer_placement) check_optimizer_placement(context, declarations, report);
+  if (rules.replica_device) check_replica_device(context, declarations, report);
+  if (rules.collective_device) {
+    check_collective_devices(context, declarations, project_root, report);
+  }
   RuleStatistics statistics;
   const DeviceFlowRules flow{rules.unmoved_tensor, rules.mixed_devices,
                              rules.factory_without_device};

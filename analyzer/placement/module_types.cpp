@@ -99,6 +99,17 @@ bool may_have_state(const clang::CXXRecordDecl& module) {
   return false;
 }
 
+const clang::Expr* moved_to(const clang::CXXMemberCallExpr& call) {
+  const clang::CXXMethodDecl* method = call.getMethodDecl();
+  if (method == nullptr || plain_name(method) != "to") return nullptr;
+  const clang::CXXRecordDecl* owner = method->getParent();
+  if (!derives_from(owner, "nn", "Module") && !is_named(owner, "jit", "Module")) return nullptr;
+  for (unsigned i = 0; i < call.getNumArgs(); ++i) {
+    if (is_device(method->getParamDecl(i)->getType())) return call.getArg(i);
+  }
+  return nullptr;
+}
+
 bool is_module_container(const clang::CXXRecordDecl& module) {
   return llvm::StringSwitch<bool>(plain_name(&module))
       .Cases({"SequentialImpl", "ModuleListImpl", "ModuleDictImpl"}, is_of_libtorch(module))

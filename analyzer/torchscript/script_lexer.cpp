@@ -1,3 +1,4 @@
+// Names with their dots, numbers, texts and signs; blanks and comments are left out.
 #include "script_lexer.h"
 
 #include <algorithm>

@@ -10,6 +10,9 @@ namespace {
 constexpr std::string_view kLintPrefix = "devsan-";
 
 constexpr Rule kRules[] = {
+    {"collective-device", Half::kLint, Level::kWarning,
+     "a CPU tensor enters an NCCL collective, or code that knows its rank names a device by number",
+     "collective-device-lint"},
     {"dropped-move", Half::kLint, Level::kWarning,
      "a statement moves or copies a tensor and throws the result away", "dropped-move"},
     {"factory-without-device", Half::kLint, Level::kWarning,
@@ -26,6 +29,12 @@ constexpr Rule kRules[] = {
      "values known to be on different CUDA devices meet", "mixed-devices"},
     {"module-move-in-forward", Half::kLint, Level::kWarning,
      "forward moves a module, against the placement it was given", "module-move-in-forward"},
+    {"optimizer-placement", Half::kLint, Level::kWarning,
+     "an optimizer's state or gradients stay behind when the parameters are moved",
+     "optimizer-placement"},
+    {"replica-device", Half::kLint, Level::kWarning,
+     "a tensor is shared by replicas on several devices, or a module cannot be cloned to one",
+     "replica-device"},
     {"unmoved-tensor", Half::kLint, Level::kWarning,
      "what is known to be on the CPU meets what is known to be on a CUDA device", "unmoved-tensor"},
     {"unregistered-member", Half::kLint, Level::kWarning,

@@ -70,6 +70,9 @@ std::vector<std::string> real_arguments(const std::string& code) {
   if (code.find("c10::cuda::") != std::string::npos) {
     arguments.insert(arguments.end(), {"-include", "c10/cuda/CUDAGuard.h"});
   }
+  if (code.find("nn::parallel::") != std::string::npos) {
+    arguments.insert(arguments.end(), {"-include", "torch/nn/parallel/data_parallel.h"});
+  }
   return arguments;
 }
 

@@ -239,7 +239,8 @@ class MockTorch : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     mock = parse({"-std=c++20", "-nostdinc", "-nostdinc++", "-include", kMock});
-    real = parse(real_torch_arguments(), "#include <c10/cuda/CUDAGuard.h>\n");
+    real = parse(real_torch_arguments(),
+                 "#include <c10/cuda/CUDAGuard.h>\n#include <torch/nn/parallel/data_parallel.h>\n");
   }
   static void TearDownTestSuite() {
     mock.reset();

@@ -36,7 +36,8 @@ std::string code_below(const std::string& page, const std::string& heading) {
 class RulePage : public ::testing::TestWithParam<std::string> {
  protected:
   Checked check_example(const std::string& heading) const {
-    const std::string path = DEVSAN_RULE_PAGES "/" + GetParam() + ".md";
+    const std::string page_name(find_rule(GetParam(), Half::kLint)->page);
+    const std::string path = DEVSAN_RULE_PAGES "/" + page_name + ".md";
     std::ifstream in(path);
     std::stringstream page;
     page << in.rdbuf();

@@ -1,3 +1,4 @@
+// An archive's findings, or why it could not be read, as a report like that of a source file.
 #include "archive_report.h"
 
 #include <stdexcept>

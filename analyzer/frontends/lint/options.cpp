@@ -53,7 +53,8 @@ Options parse_options(int argc, const char* const* argv) {
   CLI::App app{"Finds tensors on the wrong device in C++ that uses LibTorch.", "devsan lint"};
   app.footer(kFooter);
   app.set_version_flag("--version", "devsan " DEVSAN_VERSION);
-  app.add_option("PATHS", options.paths, "C++ files, folders to look for them in, and TorchScript archives");
+  app.add_option("PATHS", options.paths,
+                 "C++ files, folders to look for them in, and TorchScript archives");
   app.add_option("-p", options.build_folder,
                  "Folder with compile_commands.json (default: found upwards from the file, then "
                  "build/); without one, flags are inferred and the report says so")

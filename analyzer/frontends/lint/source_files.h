@@ -12,8 +12,8 @@ struct SourceFiles {
   std::vector<std::string> headers;  // found in folders: parsed alone only if no unit included them
   std::vector<std::string> refused;  // given by name, but CUDA: cannot be analysed yet
   std::vector<std::string> archives;  // TorchScript, given by name
-  int skipped_cuda = 0;              // .cu and .cuh files found in folders
-  std::vector<std::string> roots;    // project folders of what was given
+  int skipped_cuda = 0;               // .cu and .cuh files found in folders
+  std::vector<std::string> roots;     // project folders of what was given
 };
 
 // Throws std::invalid_argument with one line when a path does not exist or holds no C++.

@@ -73,6 +73,23 @@ class shared_ptr {
 };
 template <class T, class... Args>
 shared_ptr<T> make_shared(Args&&...);
+template <class T, class U>
+shared_ptr<T> dynamic_pointer_cast(const shared_ptr<U>&) noexcept;
+template <class T>
+class unique_ptr {
+ public:
+  unique_ptr();
+  unique_ptr(nullptr_t);
+  template <class U>
+  unique_ptr(unique_ptr<U>&&);
+  unique_ptr& operator=(unique_ptr&&);
+  T& operator*() const;
+  T* operator->() const;
+  T* get() const;
+  explicit operator bool() const;
+};
+template <class T, class... Args>
+unique_ptr<T> make_unique(Args&&...);
 template <class T>
 class vector {
  public:

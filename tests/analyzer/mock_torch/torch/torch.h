@@ -239,7 +239,8 @@ class Module {
   std::shared_ptr<M> register_module(std::string name, ModuleHolder<M>);
   std::vector<Tensor> parameters(bool recurse = true) const;
   bool is_training() const;
-  void train(bool on = true);
+  virtual void train(bool on = true);
+  virtual void zero_grad(bool set_to_none = true);
   virtual void to(Device device, ScalarType dtype, bool non_blocking = false);
   virtual void to(ScalarType dtype, bool non_blocking = false);
   virtual void to(Device device, bool non_blocking = false);
@@ -319,6 +320,14 @@ class Sequential : public ModuleHolder<SequentialImpl> {
   Sequential();
   using ModuleHolder<SequentialImpl>::ModuleHolder;
 };
+namespace parallel {
+template <class ModuleType>
+std::vector<std::shared_ptr<ModuleType>> replicate(const std::shared_ptr<ModuleType>&,
+                                                   const std::vector<Device>&);
+template <class ModuleType>
+std::vector<ModuleHolder<ModuleType>> replicate(const ModuleHolder<ModuleType>&,
+                                                const std::vector<Device>&);
+}  // namespace parallel
 namespace init {
 Tensor xavier_uniform_(Tensor, double gain = 1.0);
 }
@@ -341,6 +350,23 @@ class Optimizer {
  public:
   virtual ~Optimizer();
   virtual Tensor step() = 0;
+  void zero_grad(bool set_to_none = true);
+};
+struct AdagradOptions {
+  AdagradOptions(double lr = 1e-2);
+};
+class Adagrad : public Optimizer {
+ public:
+  explicit Adagrad(std::vector<Tensor>, AdagradOptions = {});
+  Tensor step() override;
+};
+struct SGDOptions {
+  SGDOptions(double lr);
+};
+class SGD : public Optimizer {
+ public:
+  explicit SGD(std::vector<Tensor>, SGDOptions);
+  Tensor step() override;
 };
 struct AdamOptions {
   AdamOptions(double lr = 1e-3);

@@ -1,0 +1,29 @@
+// Where a tensor is when one expression tells: for rules that ask about a single argument and need
+// no paths. What several assignments or calls could have changed is unknown; the flow analysis
+// follows those.
+#pragma once
+
+#include "clang/AST/Decl.h"
+#include "clang/AST/Expr.h"
+#include "clang/AST/ExprCXX.h"
+
+namespace devsan::lint {
+
+enum class PlainDevice { kUnknown, kCpu, kCuda };
+
+// What a c10::Device, a DeviceType, a string or options name outright.
+PlainDevice named_device(const clang::Expr* expression);
+
+// Of a tensor: a factory's, a move's, or that of the one value that a variable of `function` has.
+// `function` may be null.
+PlainDevice plain_device(const clang::Expr* tensor, const clang::FunctionDecl* function);
+
+// The initialiser of a local variable that nothing in `function` changes afterwards. Null
+// otherwise.
+const clang::Expr* only_value(const clang::ValueDecl* variable,
+                              const clang::FunctionDecl* function);
+
+// True when something in `body` gives `variable` a new value, or may do so.
+bool may_change(const clang::Stmt* body, const clang::ValueDecl* variable);
+
+}  // namespace devsan::lint
