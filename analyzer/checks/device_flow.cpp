@@ -41,6 +41,9 @@ class Walk : public clang::RecursiveASTVisitor<Walk> {
 
   int over_limit = 0;
 
+  // In a template nothing has a type.
+  bool shouldVisitTemplateInstantiations() const { return true; }
+
   bool VisitFunctionDecl(clang::FunctionDecl* function) {
     follow(*function);
     return true;

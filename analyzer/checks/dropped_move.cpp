@@ -89,6 +89,9 @@ class Walk : public clang::RecursiveASTVisitor<Walk> {
  public:
   Walk(clang::ASTContext& context, Report report) : context_(context), report_(report) {}
 
+  // In a template nothing has a type.
+  bool shouldVisitTemplateInstantiations() const { return true; }
+
   // The statements whose value nobody takes: each visitor hands its sub-statements on.
   bool VisitCompoundStmt(clang::CompoundStmt* block) {
     const clang::Stmt* kept =

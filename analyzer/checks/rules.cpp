@@ -1,6 +1,9 @@
 // Hands the declarations to each rule that is on.
 #include "rules.h"
 
+#include <set>
+#include <utility>
+
 #include "collective_device.h"
 #include "device_flow.h"
 #include "dropped_move.h"
@@ -14,7 +17,14 @@
 namespace devsan::lint {
 
 RuleStatistics run_rules(clang::ASTContext& context, llvm::ArrayRef<clang::Decl*> declarations,
-                         const RuleSet& rules, const std::string& project_root, Report report) {
+                         const RuleSet& rules, const std::string& project_root,
+                         Report report_once) {
+  // What several instances of a template have in common is one finding.
+  std::set<std::pair<clang::SourceLocation, std::string>> reported;
+  const auto report = [&](const Diagnostic& diagnostic) {
+    const bool fresh = reported.emplace(diagnostic.tokens.getBegin(), diagnostic.message).second;
+    if (fresh) report_once(diagnostic);
+  };
   if (rules.dropped_move) check_dropped_moves(context, declarations, report);
   if (rules.hard_coded_device || rules.hard_coded_device_set_up) {
     HardCodedDeviceOptions options;

@@ -98,18 +98,21 @@ bool mentions_device(const clang::Stmt* statement) {
 }
 
 // A member of the same module, a tensor or a module that is a parameter: what is made from it is
-// where that is.
-bool mentions_placed(const clang::Stmt* statement) {
+// where that is. `self` is the member that the value is for.
+bool mentions_placed(const clang::Stmt* statement, const clang::FieldDecl* self) {
   if (statement == nullptr) return false;
   if (const auto* expression = llvm::dyn_cast<clang::Expr>(statement)) {
     const bool state = is_tensor(expression->getType()) ||
                        module_of(expression->getType()) != nullptr ||
                        !element_of(expression->getType()).isNull();
     const clang::ValueDecl* value = state ? named_value(expression) : nullptr;
-    if (value != nullptr && llvm::isa<clang::FieldDecl, clang::ParmVarDecl>(value)) return true;
+    if (value != nullptr && value != self &&
+        llvm::isa<clang::FieldDecl, clang::ParmVarDecl>(value)) {
+      return true;
+    }
   }
   for (const clang::Stmt* child : statement->children()) {
-    if (mentions_placed(child)) return true;
+    if (mentions_placed(child, self)) return true;
   }
   return false;
 }
@@ -133,23 +136,54 @@ bool makes_scalar(const clang::Expr* made) {
   return is_empty_list(call->getArg(0));
 }
 
-Origin origin_of_tensor(const clang::Expr* made) {
+// A variable that outlives the call: a cache, a table of the program.
+bool mentions_global_tensor(const clang::Stmt* statement) {
+  if (statement == nullptr) return false;
+  if (const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(statement)) {
+    const auto* variable = llvm::dyn_cast<clang::VarDecl>(reference->getDecl());
+    if (variable != nullptr && variable->hasGlobalStorage() && is_tensor(variable->getType())) {
+      return true;
+    }
+  }
+  return llvm::any_of(statement->children(), mentions_global_tensor);
+}
+
+// `make_anchors(height, width)`: a function of the project that is given nothing with a device and
+// names none makes its tensor on the default device.
+bool makes_on_default_device(const clang::Expr* made) {
+  const auto* call = llvm::dyn_cast<clang::CallExpr>(made);
+  const clang::FunctionDecl* callee = call == nullptr ? nullptr : call->getDirectCallee();
+  const clang::FunctionDecl* definition = nullptr;
+  if (callee == nullptr || is_of_libtorch(*callee) || !callee->hasBody(definition)) return false;
+  const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(callee);
+  if (method != nullptr && method->isInstance()) return false;
+  const bool plain = llvm::all_of(callee->parameters(), [](const clang::ParmVarDecl* parameter) {
+    const clang::QualType type = parameter->getType().getNonReferenceType();
+    return type->isArithmeticType() || type->isEnumeralType();
+  });
+  return plain && !mentions_device(definition->getBody()) &&
+         !mentions_global_tensor(definition->getBody());
+}
+
+Origin origin_of_tensor(const clang::Expr* made, const clang::FieldDecl* self) {
   made = written(made);
   if (const auto* construct = llvm::dyn_cast<clang::CXXConstructExpr>(made)) {
     if (construct->getNumArgs() != 1) return Origin::kNothing;
-    return origin_of_tensor(construct->getArg(0));
+    return origin_of_tensor(construct->getArg(0), self);
   }
   if (const auto* list = llvm::dyn_cast<clang::InitListExpr>(made)) {
-    return list->getNumInits() == 1 ? origin_of_tensor(list->getInit(0)) : Origin::kNothing;
+    return list->getNumInits() == 1 ? origin_of_tensor(list->getInit(0), self) : Origin::kNothing;
   }
   if (mentions_device(made)) return Origin::kPlaced;
   const clang::ValueDecl* value = named_value(made);
   if (const auto* local = llvm::dyn_cast_or_null<clang::VarDecl>(value)) {
     if (llvm::isa<clang::ParmVarDecl>(local) || !local->hasInit()) return Origin::kOutside;
-    return origin_of_tensor(local->getInit());
+    return origin_of_tensor(local->getInit(), self);
   }
-  if (mentions_placed(made)) return Origin::kOutside;
+  if (mentions_placed(made, self)) return Origin::kOutside;
   const clang::Expr* root = chain_root(made);
+  if (named_value(root) == self) return Origin::kNothing;  // `pe = pe.unsqueeze(0)`
+  if (makes_on_default_device(root)) return Origin::kDefault;
   if (libtorch_callee(root) == nullptr && libtorch_callee(made) == nullptr) return Origin::kOutside;
   return makes_scalar(made) ? Origin::kScalar : Origin::kDefault;
 }
@@ -157,7 +191,7 @@ Origin origin_of_tensor(const clang::Expr* made) {
 Origin origin_of_module(const clang::Expr* made) {
   made = written(made);
   if (mentions_device(made)) return Origin::kPlaced;
-  if (mentions_placed(made)) return Origin::kOutside;
+  if (mentions_placed(made, nullptr)) return Origin::kOutside;
   if (const auto* construct = llvm::dyn_cast<clang::CXXConstructExpr>(made)) {
     const bool null = construct->getNumArgs() == 1 &&
                       llvm::isa<clang::CXXNullPtrLiteralExpr>(written(construct->getArg(0)));
@@ -202,8 +236,8 @@ class Policy {
     for (const MemberPlace& made : member.made) {
       const clang::QualType type = made.expression->getType();
       const bool tensor = is_tensor(type) && member.kind != MemberKind::kModule;
-      const Origin origin =
-          tensor ? origin_of_tensor(made.expression) : origin_of_module(made.expression);
+      const Origin origin = tensor ? origin_of_tensor(made.expression, member.field)
+                                   : origin_of_module(made.expression);
       switch (origin) {
         case Origin::kNothing:
           break;
@@ -219,10 +253,14 @@ class Policy {
     return first;
   }
 
+  static bool is_any_module(const MemberFacts& member) {
+    return is_named(record_of(member.field->getType()), "nn", "AnyModule");
+  }
+
   // A Sequential of activations has nothing to move, and neither has an empty vector.
   bool holds_state(const MemberFacts& member, const MemberPlace& made) const {
     const clang::CXXRecordDecl* module = module_of(member.field->getType());
-    const bool contains = member.kind == MemberKind::kContainer ||
+    const bool contains = member.kind == MemberKind::kContainer || is_any_module(member) ||
                           (module != nullptr && is_module_container(*module));
     return !contains || has_stateful_part(made.expression);
   }
@@ -337,6 +375,11 @@ class Policy {
   void add_fix(const clang::CXXRecordDecl& module, const MemberFacts& member,
                const MemberPlace& made, Diagnostic& diagnostic) const {
     if (member.kind == MemberKind::kContainer) return;
+    if (is_any_module(member)) {
+      diagnostic.advice = "register what it holds: register_module(\"" + registered_name(member) +
+                          "\", " + member.field->getNameAsString() + ".ptr())";
+      return;
+    }
     if (values_of(member) != 1 && !made.filled) return;
     // A Cloneable registers in reset(), or its clones fail.
     const bool in_reset = plain_name(made.function) == "reset";

@@ -70,6 +70,19 @@ bool gives_element(llvm::StringRef method) {
       .Default(false);
 }
 
+// `register_module("head", head.ptr())`
+bool gives_itself(llvm::StringRef method) {
+  return method == "ptr" || method == "get";
+}
+
+// Puts what it is given into something else that stands for it: the states of an LSTM.
+bool wraps(const clang::FunctionDecl* function) {
+  return function != nullptr && function->isInStdNamespace() &&
+         llvm::StringSwitch<bool>(plain_name(function))
+             .Cases({"make_tuple", "make_pair", "make_optional", "as_const", "move"}, true)
+             .Default(false);
+}
+
 // The body of a method, null when it has none here.
 const clang::FunctionDecl* definition_of(const clang::FunctionDecl& method) {
   const clang::FunctionDecl* definition = nullptr;
@@ -349,10 +362,14 @@ class Reader : public StackWalk<Reader> {
           const bool view = method != nullptr && is_tensor(method->getBase()->getType()) &&
                             !has_tensor_argument(*call);
           const bool goes_on = view && mention == Mention::kUsed && is_tensor(call->getType());
-          const bool gives =
-              method != nullptr && gives_element(plain_name(method->getMemberDecl()));
-          element |= gives;
-          if (!goes_on && !gives) return mention;
+          const llvm::StringRef name =
+              method == nullptr ? llvm::StringRef() : plain_name(method->getMemberDecl());
+          element |= gives_element(name);
+          if (!goes_on && !gives_element(name) && !gives_itself(name)) return mention;
+          child = parent;
+          continue;
+        }
+        if (wraps(call->getDirectCallee())) {
           child = parent;
           continue;
         }
@@ -398,7 +415,11 @@ class Reader : public StackWalk<Reader> {
     if (assignment.getNumArgs() != 2) return Mention::kEscapes;
     const bool target = assignment.getArg(0) == child;
     if (assignment.getOperator() != clang::OO_Equal) return Mention::kUsed;
-    if (!target) return Mention::kEscapes;
+    if (!target) {
+      // `pe = pe.unsqueeze(0)`
+      const bool itself = mentioned(written(assignment.getArg(0))) == &member;
+      return itself ? Mention::kAsked : Mention::kEscapes;
+    }
     // `mask[0] = 1` writes into the tensor that is there.
     if (element && member.kind == MemberKind::kTensor) return Mention::kUsed;
     value = assignment.getArg(1);
@@ -472,10 +493,12 @@ std::vector<MemberFacts> candidates(const clang::CXXRecordDecl& module) {
     const clang::QualType element = element_of(type);
     if (!element.isNull()) type = element;
     const clang::CXXRecordDecl* inner = module_of(type);
-    if (!is_tensor(type) && (inner == nullptr || !may_have_state(*inner))) continue;
-    member.kind = !element.isNull()  ? MemberKind::kContainer
-                  : inner == nullptr ? MemberKind::kTensor
-                                     : MemberKind::kModule;
+    const bool any = is_named(record_of(type), "nn", "AnyModule");
+    const bool module = any || (inner != nullptr && may_have_state(*inner));
+    if (!is_tensor(type) && !module) continue;
+    member.kind = !element.isNull() ? MemberKind::kContainer
+                  : module          ? MemberKind::kModule
+                                    : MemberKind::kTensor;
     members.push_back(std::move(member));
   }
   return members;

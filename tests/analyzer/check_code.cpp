@@ -23,14 +23,8 @@ class Consumer : public NoInstantiation {
       : rules_(rules), findings_(findings) {}
 
   void Initialize(clang::ASTContext& context) override { context_ = &context; }
-  bool HandleTopLevelDecl(clang::DeclGroupRef group) override {
-    const clang::SourceManager& sources = context_->getSourceManager();
-    for (clang::Decl* declaration : group) {
-      if (sources.isInMainFile(sources.getExpansionLoc(declaration->getLocation()))) {
-        declarations_.push_back(declaration);
-      }
-    }
-    return NoInstantiation::HandleTopLevelDecl(group);
+  void declared(clang::Decl* declaration) override {
+    if (is_in_main_file(*declaration)) declarations_.push_back(declaration);
   }
   void HandleTranslationUnit(clang::ASTContext& context) override {
     EXPECT_FALSE(context.getDiagnostics().hasErrorOccurred()) << "the test's code does not compile";
@@ -40,6 +34,12 @@ class Consumer : public NoInstantiation {
   }
 
  private:
+  bool is_in_main_file(const clang::Decl& declaration) const {
+    const clang::SourceManager& sources = context_->getSourceManager();
+    return sources.isInMainFile(sources.getExpansionLoc(declaration.getLocation()));
+  }
+  bool is_wanted(const clang::FunctionDecl& instance) override { return is_in_main_file(instance); }
+
   const RuleSet& rules_;
   std::vector<Finding>& findings_;
   clang::ASTContext* context_ = nullptr;

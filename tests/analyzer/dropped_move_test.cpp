@@ -31,6 +31,44 @@ std::string fixed_statement(const std::string& statement) {
   return code.substr(before.size(), code.size() - before.size() - 2);
 }
 
+// What `auto` is in a template is known of what the template becomes.
+TEST(DroppedMove, InATemplateThatIsUsed) {
+  const Checked checked = check_moves(R"(
+struct Batch { torch::Tensor data; };
+template <typename Loader>
+void train(Loader& loader, torch::Device device) {
+  for (auto& batch : loader) batch.data.to(device);
+}
+void run(std::vector<Batch>& a, std::vector<Batch>& b) {
+  train(a, torch::kCUDA);
+  train(b, torch::kCUDA);
+}
+)");
+  EXPECT_THAT(lines(checked), ElementsAre(5));
+}
+
+TEST(DroppedMove, TemplateThatIsDefinedBehindItsUse) {
+  EXPECT_THAT(lines(check_moves(R"(
+template <typename T> void place(T& value);
+void run(torch::Tensor t) { place(t); }
+template <typename T> void place(T& value) {
+  value.to(torch::kCUDA);
+}
+)")),
+              ElementsAre(5));
+}
+
+TEST(DroppedMove, TemplateThatInstantiatesItselfWithoutEnd) {
+  EXPECT_THAT(lines(check_moves(R"(
+template <int n> void step(torch::Tensor t) {
+  t.to(torch::kCUDA);
+  step<n + 1>(t);
+}
+void run(torch::Tensor t) { step<0>(t); }
+)")),
+              ElementsAre(3));
+}
+
 class DroppedCall : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(DroppedCall, IsReportedAndAssigned) {

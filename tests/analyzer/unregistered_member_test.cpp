@@ -63,7 +63,26 @@ INSTANTIATE_TEST_SUITE_P(
                "layers.push_back(torch::nn::Linear(n, 2));",
                "for (auto& layer : layers) x = layer->forward(x); return x;"},
         Member{"std::vector<torch::Tensor> masks;", "masks.push_back(torch::ones({4}));",
-               "return x + masks[0];"}));
+               "return x + masks[0];"},
+        Member{"torch::Tensor pe;", "pe = torch::zeros({4}); pe = pe.unsqueeze(0);",
+               "return x + pe;"},
+        Member{"torch::nn::AnyModule head;",
+               "head = torch::nn::AnyModule(torch::nn::Linear(n, 2));", "return head.forward(x);"},
+        Member{"torch::Tensor h;", "h = torch::zeros({1, n});",
+               "torch::nn::LSTM lstm{nullptr}; "
+               "return std::get<0>(lstm->forward(x, std::make_tuple(h, x)));"}));
+
+TEST(UnregisteredMember, MadeByAFunctionOfTheProject) {
+  EXPECT_THAT(lines(check_members(R"(
+torch::Tensor make_grid(int n) { return torch::ones({n, n}); }
+struct Net : torch::nn::Module {
+  torch::Tensor grid;
+  Net() : grid(make_grid(4)) {}
+  torch::Tensor forward(torch::Tensor x) { return x + grid; }
+};
+)")),
+              ElementsAre(4));
+}
 
 TEST(UnregisteredMember, SaysWhichMemberOfWhichModuleAndHowItCameToBe) {
   const Checked checked = check_members(
@@ -194,6 +213,10 @@ INSTANTIATE_TEST_SUITE_P(
         Member{"torch::nn::Sequential net;",
                "net->push_back(torch::nn::Linear(n, 2)); register_module(\"net\", net);",
                "return net->forward(x);"},
+        Member{"torch::nn::AnyModule head;",
+               "head = torch::nn::AnyModule(torch::nn::Linear(n, 2)); "
+               "register_module(\"head\", head.ptr());",
+               "return head.forward(x);"},
         // made and registered under the same condition
         Member{"torch::Tensor bias;",
                "if (n > 2) { bias = torch::ones({4}); register_buffer(\"bias\", bias); }",
@@ -235,6 +258,9 @@ INSTANTIATE_TEST_SUITE_P(
                              "drops.push_back(torch::nn::Dropout(0.1));", "return drops[0](x);"},
                       Member{"torch::nn::Sequential net;", "net->push_back(torch::nn::ReLU());",
                              "return net->forward(x);"},
+                      Member{"torch::nn::AnyModule act;",
+                             "act = torch::nn::AnyModule(torch::nn::ReLU());",
+                             "return act.forward(x);"},
                       // a tensor without dimensions works beside any device
                       Member{"torch::Tensor eps = torch::tensor(1e-5);", "", "return x + eps;"},
                       Member{"torch::Tensor eps = torch::full({}, 1e-5);", "", "return x + eps;"}));
@@ -321,6 +347,14 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     OwnedBySomebodyElse, SilentClass,
     ::testing::Values(
+        // a function that knows of a device, or keeps what it makes
+        "torch::Tensor table(int n) { return torch::ones({n}, torch::Device(\"cuda:1\")); } struct "
+        "Net : torch::nn::Module { torch::Tensor t; Net() : t(table(4)) {} torch::Tensor "
+        "forward(torch::Tensor x) { return x + t; } };",
+        "torch::Tensor kept; torch::Tensor table(int n) { if (n > 4) kept = torch::ones({n}); "
+        "return "
+        "kept; } struct Net : torch::nn::Module { torch::Tensor t; Net() : t(table(4)) {} "
+        "torch::Tensor forward(torch::Tensor x) { return x + t; } };",
         "struct Net : torch::nn::Module { torch::nn::Linear tied; Net(torch::nn::Linear owner) : "
         "tied(owner) {} torch::Tensor forward(torch::Tensor x) { return tied(x); } };",
         "struct Net : torch::nn::Module { torch::Tensor weight; Net(torch::Tensor owner) : "

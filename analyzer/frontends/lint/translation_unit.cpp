@@ -57,12 +57,11 @@ class Consumer : public NoInstantiation {
 
   void Initialize(clang::ASTContext& context) override { context_ = &context; }
 
-  bool HandleTopLevelDecl(clang::DeclGroupRef group) override {
-    for (clang::Decl* declaration : group) {
-      if (is_own(declaration)) declarations_.push_back(declaration);
-    }
-    return NoInstantiation::HandleTopLevelDecl(group);
+  void declared(clang::Decl* declaration) override {
+    if (is_own(declaration)) declarations_.push_back(declaration);
   }
+
+  bool is_wanted(const clang::FunctionDecl& instance) override { return is_own(&instance); }
 
   bool shouldSkipFunctionBody(clang::Decl* declaration) override { return !is_own(declaration); }
 

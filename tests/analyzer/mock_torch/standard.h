@@ -116,6 +116,8 @@ class tuple {
  public:
   tuple(const T&...);
 };
+template <class... T>
+tuple<T...> make_tuple(T...);
 template <class>
 struct tuple_size;
 template <class... T>

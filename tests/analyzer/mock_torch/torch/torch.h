@@ -280,6 +280,13 @@ struct LinearImpl : Cloneable<LinearImpl> {
   Tensor weight;
 };
 TORCH_MODULE(Linear);
+struct LSTMImpl : Cloneable<LSTMImpl> {
+  LSTMImpl(long input_size, long hidden_size);
+  void reset() override;
+  std::tuple<Tensor, std::tuple<Tensor, Tensor>> forward(
+      const Tensor& input, std::optional<std::tuple<Tensor, Tensor>> hx_opt = {});
+};
+TORCH_MODULE(LSTM);
 struct DropoutOptions {
   DropoutOptions(double p = 0.5);
 };
@@ -328,6 +335,15 @@ template <class ModuleType>
 std::vector<ModuleHolder<ModuleType>> replicate(const ModuleHolder<ModuleType>&,
                                                 const std::vector<Device>&);
 }  // namespace parallel
+class AnyModule {
+ public:
+  AnyModule() = default;
+  template <class M>
+  explicit AnyModule(const ModuleHolder<M>&);
+  template <class Result = Tensor, class... Arguments>
+  Result forward(Arguments&&...);
+  std::shared_ptr<Module> ptr() const;
+};
 namespace init {
 Tensor xavier_uniform_(Tensor, double gain = 1.0);
 }
