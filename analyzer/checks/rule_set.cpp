@@ -50,6 +50,14 @@ bool RuleSet::runs(std::string_view rule) const {
   return true;
 }
 
+std::string RuleSet::names() const {
+  std::string names;
+  for (const Entry& entry : kEntries) {
+    if (this->*entry.on) names += entry.name.str() + " ";
+  }
+  return names;
+}
+
 RuleSet RuleSet::parse(std::string_view list) {
   RuleSet rules;
   llvm::SmallVector<llvm::StringRef, 8> items;

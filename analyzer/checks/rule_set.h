@@ -26,6 +26,9 @@ struct RuleSet {
   // who silences it is told that it silences nothing.
   bool runs(std::string_view rule) const;
 
+  // Those that are on, in order.
+  std::string names() const;
+
   // Changes the defaults by a list in clang-tidy's manner: `-devsan-x` leaves a rule out,
   // `devsan-y` puts it in, `*` stands for any letters, later entries win. What is opt-in must be
   // named in full. Throws std::invalid_argument with one line that says what is wrong and what is

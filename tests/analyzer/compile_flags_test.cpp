@@ -2,12 +2,11 @@
 #include "compile_flags.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "invocation.h"
+#include "temporary_folder.h"
 
 namespace devsan::lint::test {
 namespace {
@@ -56,27 +55,7 @@ TEST(NormaliseFlags, OldStandardsBecomeTheOneThatTorchNeeds) {
   EXPECT_EQ(normalise({"g++", "-std=gnu++23"}).standard, "gnu++23");
 }
 
-class Project : public ::testing::Test {
- protected:
-  void SetUp() override {
-    root_ = fs::path(::testing::TempDir()) /
-            (std::string("devsan_flags_") +
-             ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::remove_all(root_);
-    fs::create_directories(root_);
-  }
-  void TearDown() override { fs::remove_all(root_); }
-
-  std::string add(const std::string& name, const std::string& text = "") {
-    fs::create_directories((root_ / name).parent_path());
-    std::ofstream(root_ / name) << text;
-    return (root_ / name).string();
-  }
-
-  fs::path root_;
-};
-
-using InferFlags = Project;
+using InferFlags = TemporaryFolder;
 
 TEST_F(InferFlags, NearestFoldersComeFirst) {
   const std::string file = add("csrc/cpu/op.cpp");
@@ -110,7 +89,7 @@ TEST_F(InferFlags, StandardIsWhatTheBuildFilesSay) {
   EXPECT_EQ(infer_flags(file, root_.string(), new_torch).standard, "gnu++20");
 }
 
-using CompileCommands = Project;
+using CompileCommands = TemporaryFolder;
 
 TEST_F(CompileCommands, AreFoundUpwardsInBuildAndByOption) {
   add("CMakeLists.txt");

@@ -1,16 +1,10 @@
-"""devsan-lint on LibTorch's real headers: cache, compile commands, formats, fixes, exit codes."""
+"""devsan-lint on LibTorch's real headers: compile commands, formats, fixes, exit codes."""
 import json
 import os
 import pathlib
 import subprocess
-import sysconfig
-import textwrap
 
-import pytest
-
-BUILD = pathlib.Path(os.environ["DEVSAN_BUILD"])
-SITE_PACKAGES = sysconfig.get_paths()["purelib"]
-LINT = BUILD / "bin" / "devsan-lint"
+from linting import LINT, SITE_PACKAGES, lint
 
 MODEL = """\
 #include <torch/torch.h>
@@ -36,41 +30,6 @@ torch::Tensor scale(const torch::Tensor& x, double by) { return x.contiguous() *
 """
 
 
-@pytest.fixture(scope="session")
-def cache(tmp_path_factory):
-    """One cache for the tests that do not look at the cache itself: LibTorch's headers are parsed once."""
-    return tmp_path_factory.mktemp("cache")
-
-
-def lint(*arguments, cwd, cache, torch=True, environment=None):
-    command = [str(LINT), *map(str, arguments)]
-    if torch:
-        command += ["--torch", SITE_PACKAGES]
-    env = {"PATH": os.environ["PATH"], "HOME": str(cache), "XDG_CACHE_HOME": str(cache)}
-    env.update(environment or {})
-    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=280)
-
-
-@pytest.fixture
-def project(tmp_path):
-    root = tmp_path / "project"
-    root.mkdir()
-    (root / "setup.py").write_text("")
-
-    def add(name, text):
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(textwrap.dedent(text))
-        return path
-
-    add.root = root
-    return add
-
-
-def pchs(cache):
-    return sorted((cache / "devsan" / "headers").glob("*.pch"))
-
-
 def test_clean_file_is_silent_and_exits_0(project, cache):
     project("clean.cpp", CLEAN)
     run = lint("clean.cpp", cwd=project.root, cache=cache)
@@ -90,54 +49,6 @@ def test_text_is_what_editors_read(project, cache):
     assert heads[1].endswith("[devsan-hard-coded-device]")
     assert "net.cpp:7:5: note: fix: insert 'x = '" in run.stdout
     assert "\r" not in run.stderr, "progress must not be shown when piped"
-
-
-def test_headers_are_parsed_once_and_again_when_their_pch_is_damaged(project, tmp_path):
-    project("net.cpp", MODEL)
-    cache = tmp_path / "cache"
-    first = lint("net.cpp", cwd=project.root, cache=cache)
-    assert first.returncode == 1 and "LibTorch's headers, now cached" in first.stderr
-    second = lint("net.cpp", cwd=project.root, cache=cache)
-    assert second.stdout == first.stdout
-    assert "LibTorch's headers" not in second.stderr
-
-    [pch] = pchs(cache)
-    whole = pch.read_bytes()
-    for damaged in (whole[: len(whole) // 2], whole[:-64] + b"\0" * 64):
-        pch.write_bytes(damaged)
-        again = lint("net.cpp", cwd=project.root, cache=cache)
-        assert again.stdout == first.stdout and again.returncode == 1
-        assert "LibTorch's headers, now cached" in again.stderr
-        [pch] = pchs(cache)
-        # Written anew and whole; a path or a time in it can make it some bytes longer or shorter.
-        assert pch.read_bytes() != damaged and abs(pch.stat().st_size - len(whole)) < 4096
-
-
-def test_two_runs_at_once_share_an_empty_cache(project, tmp_path):
-    project("net.cpp", MODEL)
-    cache = tmp_path / "cache"
-    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "XDG_CACHE_HOME": str(cache)}
-    runs = [subprocess.Popen([str(LINT), "net.cpp", "--torch", SITE_PACKAGES], cwd=project.root, env=env,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-            for _ in range(2)]
-    results = [(*run.communicate(timeout=280), run.returncode) for run in runs]
-    assert results[0][0] == results[1][0] and "net.cpp:7:5" in results[0][0]
-    assert [code for _, _, code in results] == [1, 1]
-    built = ["LibTorch's headers, now cached" in err for _, err, _ in results]
-    assert sorted(built) == [False, True]
-    assert len(pchs(cache)) == 1
-
-
-def test_no_cache_leaves_nothing_behind(project, tmp_path):
-    project("clean.cpp", CLEAN)
-    cache = tmp_path / "cache"
-    temporary = tmp_path / "tmp"
-    temporary.mkdir()
-    run = lint("--no-cache", "clean.cpp", cwd=project.root, cache=cache,
-               environment={"TMPDIR": str(temporary)})
-    assert run.returncode == 0, run.stderr
-    assert not (cache / "devsan").exists()
-    assert list(temporary.iterdir()) == []
 
 
 def test_compile_commands_decide_what_is_read(project, cache):

@@ -35,9 +35,9 @@ TEST(LintOptions, Defaults) {
 }
 
 TEST(LintOptions, All) {
-  const Options options =
-      parse({"-p", "build", "--torch", "/t", "--rules", "-devsan-dropped-move", "--format", "sarif",
-             "-o", "out.sarif", "--fix", "-j", "4", "--no-cache", "a.cpp", "src"});
+  const Options options = parse({"-p", "build", "--torch", "/t", "--rules", "-devsan-dropped-move",
+                                 "--format", "sarif", "-o", "out.sarif", "--fix", "-j", "4",
+                                 "--no-cache", "--cache-limit", "3GB", "a.cpp", "src"});
   EXPECT_EQ(options.build_folder, "build");
   EXPECT_EQ(options.torch, "/t");
   EXPECT_FALSE(options.rules.dropped_move);
@@ -46,6 +46,7 @@ TEST(LintOptions, All) {
   EXPECT_TRUE(options.fix);
   EXPECT_EQ(options.threads, 4U);
   EXPECT_FALSE(options.cache);
+  EXPECT_EQ(options.cache_limit, std::uint64_t{3} << 30);
   EXPECT_THAT(options.paths, ElementsAre("a.cpp", "src"));
 }
 
@@ -54,6 +55,9 @@ TEST(LintOptions, WrongUseSaysWhatIsWrongAndWhatIsAccepted) {
   EXPECT_THAT(complaint({"--format", "xml", "a.cpp"}), HasSubstr("accepted: text, json, sarif"));
   EXPECT_THAT(complaint({"-j", "0", "a.cpp"}), HasSubstr("accepted: 1 to 1024"));
   EXPECT_THAT(complaint({"-j", "many", "a.cpp"}), HasSubstr("'many'"));
+  for (const char* size : {"", "0", "5", "-1GB", "5 GB", "5TB", "99999999999999999999GB"}) {
+    EXPECT_THAT(complaint({"--cache-limit", size, "a.cpp"}), HasSubstr("is not a size; accepted:"));
+  }
   EXPECT_THAT(complaint({"--base-line", "f", "a.cpp"}), HasSubstr("accepted: -p --torch"));
   EXPECT_THAT(complaint({"--baseline", "f", "--write-baseline", "g", "a.cpp"}),
               HasSubstr("cannot be used together"));

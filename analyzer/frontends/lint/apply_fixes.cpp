@@ -1,16 +1,12 @@
-// Edits by offset, from the first to the last; files are replaced by renaming.
+// Edits by offset, from the first to the last.
 #include "apply_fixes.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <map>
-#include <sstream>
+
+#include "whole_files.h"
 
 namespace devsan::lint {
-namespace fs = std::filesystem;
 namespace {
 
 struct Edit {
@@ -39,26 +35,6 @@ bool to_offset(const std::vector<std::size_t>& starts, std::size_t size, int lin
 bool overlap(const Edit& a, const Edit& b) {
   if (a.begin == b.begin) return true;  // two insertions at one place would come in any order
   return a.begin < b.end && b.begin < a.end;
-}
-
-// Beside the file, so that the rename stays in one file system; with the file's own permissions.
-bool replace_file(const fs::path& path, const std::string& text) {
-  const fs::path temporary = path.string() + ".devsan-fix." + std::to_string(::getpid());
-  std::error_code error;
-  {
-    std::ofstream out(temporary, std::ios::binary);
-    out << text;
-    out.flush();
-    if (!out) {
-      fs::remove(temporary, error);
-      return false;
-    }
-  }
-  fs::permissions(temporary, fs::status(path).permissions(), error);
-  fs::rename(temporary, path, error);
-  if (!error) return true;
-  fs::remove(temporary, error);
-  return false;
 }
 
 }  // namespace
@@ -103,13 +79,10 @@ FixOutcome apply_fixes(std::span<const Finding> findings) {
     if (!findings[i].fixes.empty()) by_file[findings[i].fixes.front().place.file].push_back(i);
   }
   for (const auto& [file, indices] : by_file) {
-    std::ifstream in(file, std::ios::binary);
-    std::stringstream text;
-    text << in.rdbuf();
     std::vector<const Finding*> of_file;
     for (const std::size_t index : indices) of_file.push_back(&findings[index]);
     std::vector<std::size_t> applied;
-    const std::string fixed = with_fixes(text.str(), of_file, applied);
+    const std::string fixed = with_fixes(read_file(file), of_file, applied);
     if (applied.empty()) continue;
     if (!replace_file(file, fixed)) {
       outcome.failures.push_back("'" + file + "' cannot be written; nothing in it was changed");

@@ -8,6 +8,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "whole_files.h"
+
 namespace devsan::lint {
 namespace {
 
@@ -36,7 +38,7 @@ void write_baseline(const std::string& path, const std::vector<Finding>& finding
     entries.push_back(entry.dump());
   }
   std::sort(entries.begin(), entries.end());
-  std::ofstream out(path);
+  std::ostringstream out;
   out << "{\"tool\": \"devsan\", \"baseline\": 1, \"findings\": [";
   const char* separator = "\n";
   for (const std::string& entry : entries) {
@@ -44,8 +46,8 @@ void write_baseline(const std::string& path, const std::vector<Finding>& finding
     separator = ",\n";
   }
   out << "\n]}\n";
-  out.flush();
-  if (!out) throw std::runtime_error("--write-baseline: cannot write to '" + path + "'");
+  if (!replace_file(path, out.str()))
+    throw std::runtime_error("--write-baseline: cannot write to '" + path + "'");
 }
 
 int subtract_baseline(const std::string& path, std::vector<Finding>& findings) {

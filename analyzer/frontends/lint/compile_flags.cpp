@@ -190,22 +190,6 @@ FlagSource::FlagSource(std::string build_folder, TorchLocation torch) : torch_(s
   }
 }
 
-std::optional<FileFlags> FlagSource::with_headers(const FileFlags& flags, const std::string& file,
-                                                  const std::vector<std::string>& missing) {
-  if (!flags.inferred || missing.empty()) return std::nullopt;
-  const std::string root = project_root_of(file).string();
-  const HeaderIndex& index = indices_.try_emplace(root, root).first->second;
-  FileFlags more = flags;
-  for (const std::string& header : missing) {
-    const auto folder = index.folder_for(header, file);
-    if (folder && std::find(more.rest.begin(), more.rest.end(), *folder) == more.rest.end()) {
-      add_folder(*folder, more);
-    }
-  }
-  if (more.rest.size() == flags.rest.size()) return std::nullopt;
-  return more;
-}
-
 FlagSource::Database FlagSource::load(const std::string& folder) {
   const fs::path file = fs::path(folder) / "compile_commands.json";
   std::error_code missing;
@@ -242,7 +226,9 @@ FileFlags FlagSource::flags_for(const std::string& file) {
       return normalise_flags(commands.front().CommandLine, commands.front().Directory, torch_);
     }
   }
-  return infer_flags(file, project_root_of(file).string(), torch_);
+  const auto [entry, is_new] = inferred_.try_emplace(fs::path(file).parent_path().string());
+  if (is_new) entry->second = infer_flags(file, project_root_of(file).string(), torch_);
+  return entry->second;
 }
 
 }  // namespace devsan::lint

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "header_index.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "torch_location.h"
 
@@ -46,12 +45,6 @@ class FlagSource {
 
   FileFlags flags_for(const std::string& file);
 
-  // The same flags and the folders of the project that hold headers which the file was parsed
-  // without; nothing when there are none, or when the flags are a compile command's and so are as
-  // they should be.
-  std::optional<FileFlags> with_headers(const FileFlags& flags, const std::string& file,
-                                        const std::vector<std::string>& missing);
-
  private:
   using Database = std::shared_ptr<clang::tooling::CompilationDatabase>;
   Database database_for(const std::string& file);
@@ -59,9 +52,9 @@ class FlagSource {
 
   TorchLocation torch_;
   Database given_;
-  std::map<std::string, HeaderIndex> indices_;  // by project root
   // By the folder of a source file; null where there is none.
   std::map<std::string, Database> by_folder_;
+  std::map<std::string, FileFlags> inferred_;  // by the same
 };
 
 }  // namespace devsan::lint

@@ -5,15 +5,12 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <stdexcept>
 #include <vector>
 
+#include "cache_folder.h"
 #include "clang/Basic/Version.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/FrontendActions.h"
@@ -27,6 +24,7 @@
 #include "llvm/Support/VirtualFileSystem.h"
 #include "llvm/Support/xxhash.h"
 #include "no_instantiation.h"
+#include "whole_files.h"
 
 namespace devsan::lint {
 namespace fs = std::filesystem;
@@ -35,22 +33,9 @@ namespace {
 // Changes when what we put into a PCH, or how we make it, does.
 constexpr const char* kRevision = "1";
 
-// PCHs of about 100 MB: those of projects and torch releases that are no longer looked at go.
-constexpr std::size_t kKept = 8;
-
 const char* headers_of(HeaderSet set) {
   if (set == HeaderSet::kTorch) return "#include <torch/torch.h>\n#include <torch/script.h>\n";
   return "#include <torch/extension.h>\n#include <torch/script.h>\n";
-}
-
-fs::path user_cache_folder() {
-  if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg != nullptr && *xdg == '/') {
-    return fs::path(xdg) / "devsan";
-  }
-  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') {
-    return fs::path(home) / ".cache" / "devsan";
-  }
-  return {};
 }
 
 // Holds a file's lock while it lives; the kernel gives it back should we die.
@@ -80,20 +65,6 @@ std::string checksum(const fs::path& path) {
   const llvm::StringRef bytes = (*buffer)->getBuffer();
   return std::to_string(bytes.size()) + " " +
          llvm::utohexstr(llvm::xxh3_64bits(llvm::arrayRefFromStringRef(bytes)));
-}
-
-std::string read_text(const fs::path& path) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-// So that a reader never sees half a file.
-void write_text(const fs::path& path, const std::string& text) {
-  const fs::path temporary = path.string() + ".new";
-  std::ofstream(temporary) << text;
-  fs::rename(temporary, path);
 }
 
 class MakePch : public clang::GeneratePCHAction {
@@ -140,23 +111,6 @@ void build_pch(const FileFlags& flags, const fs::path& header, const fs::path& p
   }
 }
 
-// Removes the PCHs that were not used for the longest time.
-void prune(const fs::path& folder) {
-  std::vector<std::pair<fs::file_time_type, fs::path>> found;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().extension() == ".sum")
-      found.emplace_back(entry.last_write_time(error), entry.path());
-  }
-  if (found.size() <= kKept) return;
-  std::sort(found.begin(), found.end());
-  for (std::size_t i = 0; i + kKept < found.size(); ++i) {
-    for (const char* extension : {".sum", ".pch", ".h", ".lock"}) {
-      fs::remove(fs::path(found[i].second).replace_extension(extension), error);
-    }
-  }
-}
-
 }  // namespace
 
 HeaderSet header_set_for(const std::string& source_text) {
@@ -187,10 +141,15 @@ HeaderCache::~HeaderCache() {
   if (temporary_) fs::remove_all(folder_, error);
 }
 
-std::string HeaderCache::pch_for(const FileFlags& flags, HeaderSet set) {
+std::string HeaderCache::key_of(const FileFlags& flags, HeaderSet set) {
   std::string key = std::string(kRevision) + "\n" + clang::getClangFullVersion() + "\n" +
                     headers_of(set) + flags.torch.identity + "\n";
   for (const std::string& argument : shared_arguments(flags)) key += argument + "\n";
+  return key;
+}
+
+std::string HeaderCache::pch_for(const FileFlags& flags, HeaderSet set) {
+  const std::string key = key_of(flags, set);
   const std::lock_guard<std::mutex> guard(mutex_);
   std::string& path = ready_[key];
   if (path.empty()) path = make(flags, set, key);
@@ -206,20 +165,19 @@ std::string HeaderCache::make(const FileFlags& flags, HeaderSet set, const std::
   const fs::path header = base.string() + ".h";
 
   const FileLock lock(base.string() + ".lock");
-  const std::string expected = read_text(sum);
-  if (!expected.empty() && expected == checksum(pch) && read_text(header) == headers_of(set)) {
-    std::error_code error;
-    fs::last_write_time(sum, fs::file_time_type::clock::now(), error);  // used: pruned last
+  const std::string expected = read_file(sum);
+  if (!expected.empty() && expected == checksum(pch) && read_file(header) == headers_of(set)) {
+    mark_used(sum);
     return pch.string();
   }
   const auto start = std::chrono::steady_clock::now();
   std::error_code error;
   fs::remove(sum, error);
   fs::remove(pch, error);
-  write_text(header, headers_of(set));
+  // So that a reader never sees half a file.
+  replace_file(header, headers_of(set));
   build_pch(flags, header, pch);
-  write_text(sum, checksum(pch));
-  if (!temporary_) prune(folder_);
+  replace_file(sum, checksum(pch));
   ++built_;
   build_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return pch.string();

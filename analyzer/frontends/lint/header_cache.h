@@ -32,6 +32,9 @@ class HeaderCache {
   HeaderCache(const HeaderCache&) = delete;
   HeaderCache& operator=(const HeaderCache&) = delete;
 
+  // All that decides what such a PCH holds.
+  static std::string key_of(const FileFlags& flags, HeaderSet set);
+
   // The path of a PCH for these flags, made now if there is none. Thread-safe; other processes that
   // want the same one wait for it. Throws std::runtime_error with one line when it cannot be made.
   std::string pch_for(const FileFlags& flags, HeaderSet set);

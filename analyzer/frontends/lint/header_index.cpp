@@ -55,4 +55,9 @@ std::optional<std::string> HeaderIndex::folder_for(const std::string& header,
   return best->substr(0, best->size() - ending.size());
 }
 
+const HeaderIndex& HeaderIndices::of(const std::string& project_root) {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  return by_root_.try_emplace(project_root, project_root).first->second;
+}
+
 }  // namespace devsan::lint

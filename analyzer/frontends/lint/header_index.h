@@ -1,6 +1,8 @@
 // The headers of a project by name, to find the folder from which `#include "a/b.h"` would work.
 #pragma once
 
+#include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -20,6 +22,16 @@ class HeaderIndex {
 
  private:
   std::unordered_map<std::string, std::vector<std::string>> by_name_;  // file name to full paths
+};
+
+// The index of each project, made when it is first asked for. Thread-safe.
+class HeaderIndices {
+ public:
+  const HeaderIndex& of(const std::string& project_root);
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, HeaderIndex> by_root_;
 };
 
 }  // namespace devsan::lint

@@ -8,34 +8,29 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <mutex>
 #include <set>
-#include <sstream>
 #include <thread>
 #include <tuple>
 
 #include "archive_report.h"
 #include "baseline.h"
+#include "cache_folder.h"
 #include "changed_lines.h"
 #include "compile_flags.h"
 #include "header_cache.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "own_code.h"
+#include "result_cache.h"
 #include "source_files.h"
 #include "suppressions.h"
 #include "torch_location.h"
+#include "unit_files.h"
+#include "whole_files.h"
 
 namespace devsan::lint {
 namespace {
-
-std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
 
 // `12/48 model.cpp` on one line of a terminal; nothing when stderr is piped or there is little to
 // do.
@@ -62,8 +57,14 @@ class Progress {
 
 class Run {
  public:
-  Run(const Options& options, const OwnCode& own, FlagSource& flags, HeaderCache& headers)
-      : options_(options), own_(own), flags_(flags), headers_(headers) {}
+  Run(const Options& options, const OwnCode& own, FlagSource& flags, HeaderCache& headers,
+      HeaderIndices& indices, ResultCache& results)
+      : options_(options),
+        own_(own),
+        flags_(flags),
+        headers_(headers),
+        indices_(indices),
+        results_(results) {}
 
   // Reports in the order of `files`, however many threads there are.
   std::vector<UnitReport> analyse(const std::vector<std::string>& files) {
@@ -122,29 +123,27 @@ class Run {
       const std::lock_guard<std::mutex> guard(flags_mutex_);
       flags = flags_.flags_for(file);
     }
-    const std::string pch = headers_.pch_for(flags, header_set_for(text));
-    UnitReport report = analyse_unit(file, flags, pch, own_, options_.rules);
-    // A header that was found may include others that were not.
-    constexpr int kRounds = 3;
-    for (int round = 0; round < kRounds; ++round) {
-      const auto more = more_headers(flags, report);
-      if (!more) break;
-      flags = *more;
-      report = analyse_unit(file, flags, pch, own_, options_.rules);
-    }
-    return report;
-  }
+    const HeaderSet set = header_set_for(text);
+    std::vector<std::string> settings = flags.rest;
+    settings.push_back(HeaderCache::key_of(flags, set));
+    settings.push_back(options_.rules.names());
+    const std::string name = results_.name_of(file, settings);
+    if (auto known = results_.find(name)) return std::move(*known);
 
-  // Guessed flags can be guessed better once it is known what they lack.
-  std::optional<FileFlags> more_headers(const FileFlags& flags, const UnitReport& report) {
-    const std::lock_guard<std::mutex> guard(flags_mutex_);
-    return flags_.with_headers(flags, report.file, report.missing_headers);
+    const std::string pch = headers_.pch_for(flags, set);
+    FoundHeaders found(indices_, file);
+    const auto files = llvm::makeIntrusiveRefCnt<UnitFiles>(flags.inferred ? &found : nullptr, pch);
+    UnitReport report = analyse_unit(file, flags, pch, files, own_, options_.rules);
+    results_.store(name, report, files->record());
+    return report;
   }
 
   const Options& options_;
   const OwnCode& own_;
   FlagSource& flags_;
   HeaderCache& headers_;
+  HeaderIndices& indices_;
+  ResultCache& results_;
   std::mutex flags_mutex_;
 };
 
@@ -218,11 +217,14 @@ RunReport lint(const Options& options) {
   given.insert(given.end(), files.headers.begin(), files.headers.end());
   const OwnCode own(given, files.roots);
   HeaderCache headers(options.cache);
+  HeaderIndices indices;
+  const std::filesystem::path cache = options.cache ? user_cache_folder() : "";
+  ResultCache results(cache.empty() ? cache : cache / "results", own, indices);
   llvm::CrashRecoveryContext::Enable();
 
   RunReport report;
   report.skipped_cuda = files.skipped_cuda;
-  Run run(options, own, flags, headers);
+  Run run(options, own, flags, headers, indices, results);
   report.units = run.analyse(files.units);
 
   // Headers of the given folders that no file included are read on their own.
@@ -248,6 +250,10 @@ RunReport lint(const Options& options) {
 
   report.findings = gather(report.units);
   leave_out(options, files.roots, report);
+  if (!cache.empty() && headers.built() + results.stored() > 0) {
+    prune_cache(cache, options.cache_limit);
+  }
+  report.from_cache = results.taken();
   report.pchs_built = headers.built();
   report.pch_seconds = headers.build_seconds();
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -1,12 +1,13 @@
 // The program devsan-lint, which `devsan lint` is: command line in, exit code out.
 #include <algorithm>
-#include <fstream>
 #include <iostream>
+#include <sstream>
 #include <stdexcept>
 
 #include "apply_fixes.h"
 #include "baseline.h"
 #include "lint.h"
+#include "whole_files.h"
 
 namespace {
 
@@ -33,10 +34,11 @@ int run(int argc, const char* const* argv) {
   if (options.output.empty()) {
     write_findings(std::cout, report, options.format);
   } else {
-    std::ofstream out(options.output);
+    std::ostringstream out;
     write_findings(out, report, options.format);
-    out.flush();
-    if (!out) throw std::invalid_argument("-o: cannot write to '" + options.output + "'");
+    if (!replace_file(options.output, out.str())) {
+      throw std::invalid_argument("-o: cannot write to '" + options.output + "'");
+    }
   }
   std::cout.flush();
   // After the findings, which quote the lines that they were made on.

@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <stdexcept>
 
 namespace devsan::lint {
@@ -36,6 +37,23 @@ unsigned parse_threads(const std::string& text) {
   return static_cast<unsigned>(value);
 }
 
+// "500MB" in bytes.
+std::uint64_t parse_size(const std::string& text) {
+  constexpr std::uint64_t kMost = 1 << 20;
+  std::uint64_t value = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const std::string_view unit(rest, text.data() + text.size());
+  int bits = 0;
+  if (unit == "KB") bits = 10;
+  if (unit == "MB") bits = 20;
+  if (unit == "GB") bits = 30;
+  if (error != std::errc{} || bits == 0 || value > kMost) {
+    throw std::invalid_argument("--cache-limit: '" + text +
+                                "' is not a size; accepted: 500MB, 2GB and the like");
+  }
+  return value << bits;
+}
+
 std::string first_line(std::string text) {
   const std::size_t end = text.find('\n');
   return end == std::string::npos ? text : text.substr(0, end);
@@ -48,6 +66,7 @@ Options parse_options(int argc, const char* const* argv) {
   std::string rules;
   std::string format = "text";
   std::string threads;
+  std::string cache_limit;
   bool no_cache = false;
 
   CLI::App app{"Finds tensors on the wrong device in C++ that uses LibTorch.", "devsan lint"};
@@ -83,7 +102,11 @@ Options parse_options(int argc, const char* const* argv) {
                  "Report nothing that a line of FILE names: 'rule:files reason'")
       ->type_name("FILE");
   app.add_option("-j", threads, "Threads (default: cores)")->type_name("N");
-  app.add_flag("--no-cache", no_cache, "Neither read nor write cached header PCHs");
+  app.add_flag("--no-cache", no_cache,
+               "Neither read nor write what earlier runs keep in the user's cache folder");
+  app.add_option("--cache-limit", cache_limit,
+                 "What that folder may take: what was not used for longest goes (default: 2GB)")
+      ->type_name("SIZE");
 
   try {
     app.parse(argc, argv);
@@ -95,7 +118,7 @@ Options parse_options(int argc, const char* const* argv) {
     throw std::invalid_argument(first_line(error.what()) +
                                 "; accepted: -p --torch --rules --format -o --fix --since "
                                 "--baseline --write-baseline --suppressions -j --no-cache "
-                                "--version --help");
+                                "--cache-limit --version --help");
   } catch (const CLI::ParseError& error) {
     throw std::invalid_argument(first_line(error.what()) + " (--help shows an example)");
   }
@@ -110,6 +133,7 @@ Options parse_options(int argc, const char* const* argv) {
   options.format = parse_format(format);
   if (!threads.empty()) options.threads = parse_threads(threads);
   options.cache = !no_cache;
+  if (app.count("--cache-limit") > 0) options.cache_limit = parse_size(cache_limit);
   return options;
 }
 

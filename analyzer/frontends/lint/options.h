@@ -1,6 +1,7 @@
 // The command line of `devsan lint`.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct Options {
   std::string suppressions;
   unsigned threads = 0;  // 0: cores
   bool cache = true;
+  std::uint64_t cache_limit = std::uint64_t{2} << 30;  // bytes
 };
 
 // Thrown for --help and --version: `text` goes to stdout and the exit code is 0.

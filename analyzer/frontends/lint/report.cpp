@@ -110,6 +110,10 @@ void write_summary(std::ostream& err, const RunReport& report) {
                         plural(static_cast<std::size_t>(report.skipped_cuda), "CUDA file"));
   }
   line += fmt::format(", {:.1f} s", report.seconds);
+  if (report.from_cache > 0) {
+    line += fmt::format(" ({} known from an earlier run)",
+                        plural(static_cast<std::size_t>(report.from_cache), "file"));
+  }
   if (report.pchs_built > 0) {
     line += fmt::format(" ({:.1f} s of it for LibTorch's headers, now cached)", report.pch_seconds);
   }

@@ -20,6 +20,7 @@ struct RunReport {
   int unchanged = 0;               // findings on lines that did not change, with --since
   std::vector<std::string> stale;  // suppressions and allow comments that silence nothing
   double seconds = 0;
+  int from_cache = 0;  // units whose results were known
   int pchs_built = 0;
   double pch_seconds = 0;
 };

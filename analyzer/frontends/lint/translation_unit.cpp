@@ -12,8 +12,8 @@
 #include "clang/Lex/Preprocessor.h"
 #include "invocation.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/Support/VirtualFileSystem.h"
 #include "no_instantiation.h"
+#include "unit_files.h"
 
 namespace devsan::lint {
 namespace {
@@ -207,13 +207,15 @@ std::string failure_of(const UnitReport& report, const Errors& errors) {
 }  // namespace
 
 UnitReport analyse_unit(const std::string& file, const FileFlags& flags, const std::string& pch,
-                        const OwnCode& own, const RuleSet& rules) {
+                        llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files, const OwnCode& own,
+                        const RuleSet& rules) {
   UnitReport report;
   report.file = file;
   report.inferred_flags = flags.inferred;
 
   std::vector<std::string> arguments = shared_arguments(flags);
   arguments.insert(arguments.end(), flags.rest.begin(), flags.rest.end());
+  if (flags.inferred) arguments.insert(arguments.end(), {"-idirafter", UnitFiles::kFoundFolder});
   if (!pch.empty()) arguments.insert(arguments.end(), {"-include-pch", pch});
   // A header given by name is read as C++, and `#pragma once` in it is no news.
   arguments.insert(arguments.end(), {"-x", "c++", file});
@@ -224,7 +226,7 @@ UnitReport analyse_unit(const std::string& file, const FileFlags& flags, const s
   Errors errors;
   clang::CompilerInstance compiler(
       std::shared_ptr<clang::CompilerInvocation>(std::move(invocation)));
-  compiler.setVirtualFileSystem(llvm::vfs::createPhysicalFileSystem());
+  compiler.setVirtualFileSystem(std::move(files));
   compiler.createDiagnostics(&errors, /*ShouldOwnClient=*/false);
   compiler.createFileManager();
   compiler.createSourceManager();

@@ -9,6 +9,8 @@
 #include "checks/rule_set.h"
 #include "compile_flags.h"
 #include "devsan/findings/finding.h"
+#include "llvm/ADT/IntrusiveRefCntPtr.h"
+#include "llvm/Support/VirtualFileSystem.h"
 #include "own_code.h"
 #include "parse_confidence.h"
 
@@ -24,6 +26,7 @@ struct AllowUse {
   auto operator<=>(const AllowUse&) const = default;
 };
 
+// The cache keeps it whole: what is added here is added in unit_text.cpp.
 struct UnitReport {
   std::string file;
   std::string failure;  // why it could not be analysed; empty when it was
@@ -38,8 +41,9 @@ struct UnitReport {
   int functions_over_limit = 0;    // too large to follow devices through
 };
 
-// Never throws for what is in the file. `pch` may be empty.
+// Never throws for what is in the file. `pch` may be empty; `files` is where all else is read from.
 UnitReport analyse_unit(const std::string& file, const FileFlags& flags, const std::string& pch,
-                        const OwnCode& own, const RuleSet& rules);
+                        llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files, const OwnCode& own,
+                        const RuleSet& rules);
 
 }  // namespace devsan::lint
