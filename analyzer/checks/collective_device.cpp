@@ -90,7 +90,8 @@ class KnowsRank : public clang::RecursiveASTVisitor<KnowsRank> {
     return !found;
   }
   bool VisitValueDecl(clang::ValueDecl* value) {
-    found |= value->getType()->isIntegerType() && is_rank_name(plain_name(value));
+    const clang::QualType type = value->getType();  // null: a binding of what did not parse
+    found |= !type.isNull() && type->isIntegerType() && is_rank_name(plain_name(value));
     return !found;
   }
 };
