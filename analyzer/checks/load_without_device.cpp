@@ -17,7 +17,7 @@ namespace {
 
 using Around = llvm::ArrayRef<const clang::Stmt*>;
 
-enum class Loaded { kScript, kModule, kOptimizer };
+enum class Loaded { kScript, kModule, kOptimizer, kArchive };
 
 struct Load {
   const clang::CallExpr* call = nullptr;
@@ -26,6 +26,13 @@ struct Load {
   const clang::FunctionDecl* function = nullptr;
   const clang::LambdaExpr* lambda = nullptr;
   std::vector<const clang::VarDecl*> devices;  // local ones, declared before it
+};
+
+// A module is told a device: `net.to(device)`, `net->to(device, torch::kHalf)`.
+struct Move {
+  const clang::CXXMemberCallExpr* call = nullptr;
+  const clang::ValueDecl* module = nullptr;
+  const clang::FunctionDecl* function = nullptr;
 };
 
 // The variable or member that an expression names, of whatever object.
@@ -46,6 +53,21 @@ const clang::ValueDecl* holder_of(const clang::Expr* expression) {
 
 bool is_script(clang::QualType type) {
   return is_named(record_of(type), "jit", "Module");
+}
+
+// `archive.load_from(path)`
+bool reads_archive(const clang::CXXMemberCallExpr& call) {
+  const clang::CXXMethodDecl* method = call.getMethodDecl();
+  return plain_name(method) == "load_from" &&
+         is_named(method->getParent(), "serialize", "InputArchive");
+}
+
+bool moves_module(const clang::CXXMemberCallExpr& call) {
+  const clang::CXXMethodDecl* method = call.getMethodDecl();
+  if (plain_name(method) != "to" || method->getNumParams() == 0) return false;
+  const bool module = is_named(method->getParent(), "jit", "Module") ||
+                      derives_from(method->getParent(), "nn", "Module");
+  return module && is_device(method->getParamDecl(0)->getType());
 }
 
 // An optimizer, or what points to one.
@@ -103,6 +125,15 @@ class Walk : public StackWalk<Walk> {
       const bool moves = name == "to" || name == "cuda" || name == "cpu";
       const clang::Expr* object = method->getImplicitObjectArgument();
       if (moves && object != nullptr) handed_on.insert(holder_of(object));
+      if (object != nullptr && moves_module(*method)) {
+        moves_.push_back({method, holder_of(object), function_});
+      }
+      if (reads_archive(*method)) note_archive(*method, around);
+      // `net->load(archive)`: of other archives one cannot know that there are tensors in them.
+      if (name == "load" && object != nullptr && call->getNumArgs() == 1 &&
+          (module_of(object->getType()) != nullptr || is_optimizer(object->getType()))) {
+        archives_of_modules.insert(holder_of(call->getArg(0)));
+      }
     }
     const bool loads = name == "load" && callee != nullptr && is_of_libtorch(*callee) &&
                        callee->getDeclContext()->isNamespace();
@@ -117,8 +148,20 @@ class Walk : public StackWalk<Walk> {
     }
   }
 
+  // The move in the same function of what was loaded.
+  const Move* move_after(const Load& load) const {
+    const auto move = llvm::find_if(moves_, [&load](const Move& one) {
+      return one.module == load.target && one.function == load.function;
+    });
+    return move == moves_.end() ? nullptr : &*move;
+  }
+  bool moves_modules(const clang::FunctionDecl* function) const {
+    return llvm::any_of(moves_, [&](const Move& one) { return one.function == function; });
+  }
+
   std::vector<Load> loads;
   llvm::DenseSet<const clang::ValueDecl*> handed_on;  // moved, returned, or given to a function
+  llvm::DenseSet<const clang::ValueDecl*> archives_of_modules;
   bool chooses_device = false;
 
  private:
@@ -137,12 +180,15 @@ class Walk : public StackWalk<Walk> {
     return go_on;
   }
 
-  void note_load(const clang::CallExpr& call, const clang::FunctionDecl& callee, Around around) {
-    for (const clang::Expr* argument : call.arguments()) {
-      if (llvm::isa<clang::CXXDefaultArgExpr>(argument)) continue;
+  static bool names_device(const clang::CallExpr& call) {
+    return llvm::any_of(call.arguments(), [](const clang::Expr* argument) {
       const clang::QualType type = argument->getType();
-      if (is_device(type) || is_optional_device(type) || is_device_type(type)) return;
-    }
+      return !llvm::isa<clang::CXXDefaultArgExpr>(argument) &&
+             (is_device(type) || is_optional_device(type) || is_device_type(type));
+    });
+  }
+
+  Load load_of(const clang::CallExpr& call, Around around) const {
     Load load;
     load.call = &call;
     load.function = function_;
@@ -150,6 +196,20 @@ class Walk : public StackWalk<Walk> {
     for (const clang::Stmt* parent : around) {
       if (const auto* lambda = llvm::dyn_cast<clang::LambdaExpr>(parent)) load.lambda = lambda;
     }
+    return load;
+  }
+
+  void note_archive(const clang::CXXMemberCallExpr& call, Around around) {
+    if (names_device(call)) return;
+    Load load = load_of(call, around);
+    load.loaded = Loaded::kArchive;
+    load.target = holder_of(call.getImplicitObjectArgument());
+    if (load.target != nullptr) loads.push_back(std::move(load));
+  }
+
+  void note_load(const clang::CallExpr& call, const clang::FunctionDecl& callee, Around around) {
+    if (names_device(call)) return;
+    Load load = load_of(call, around);
     if (is_script(callee.getReturnType())) {
       load.target = target_of(call, around);
     } else if (call.getNumArgs() > 1) {
@@ -175,12 +235,31 @@ class Walk : public StackWalk<Walk> {
         const bool given = operation->isAssignmentOp() && operation->getArg(0) != child;
         return given ? holder_of(operation->getArg(0)) : nullptr;
       }
+      if (const auto* list = llvm::dyn_cast<clang::InitListExpr>(parent)) {
+        const bool returned = llvm::any_of(
+            around, [](const clang::Stmt* outer) { return llvm::isa<clang::ReturnStmt>(outer); });
+        return returned ? nullptr : field_of(*list, child);
+      }
       if (llvm::isa<clang::CallExpr>(parent) || !llvm::isa<clang::Expr>(parent)) return nullptr;
       child = parent;
     }
     return initialised_;
   }
 
+  // The field that an element of `State{device, torch::jit::load(path)}` is for.
+  static const clang::FieldDecl* field_of(const clang::InitListExpr& list,
+                                          const clang::Stmt* element) {
+    const clang::CXXRecordDecl* record = record_of(list.getType());
+    if (record == nullptr || record->getNumBases() > 0) return nullptr;
+    unsigned index = 0;
+    for (const clang::FieldDecl* field : record->fields()) {
+      if (index < list.getNumInits() && list.getInit(index) == element) return field;
+      ++index;
+    }
+    return nullptr;
+  }
+
+  std::vector<Move> moves_;
   const clang::FunctionDecl* function_ = nullptr;
   const clang::FieldDecl* initialised_ = nullptr;
   std::vector<const clang::VarDecl*> devices_;
@@ -204,14 +283,33 @@ std::optional<std::string> device_for(const Load& load) {
   return device_in_scope(load.function, load.lambda, nullptr);
 }
 
-void say(const Load& load, const clang::ASTContext& context, Report report) {
+const char* what_is_loaded(Loaded loaded) {
+  switch (loaded) {
+    case Loaded::kOptimizer:
+      return "the optimizer's state";
+    case Loaded::kArchive:
+      return "what it reads";
+    case Loaded::kScript:
+    case Loaded::kModule:
+      break;
+  }
+  return "the module";
+}
+
+// `move` is where the module goes to its place afterwards; null when it stays.
+void say(const Load& load, const Move* move, const clang::ASTContext& context, Report report) {
   Diagnostic diagnostic;
   diagnostic.rule = kLoadWithoutDevice;
   diagnostic.tokens = load.call->getSourceRange();
-  const std::string what =
-      load.loaded == Loaded::kOptimizer ? "the optimizer's state" : "the module";
-  diagnostic.message = "'" + quoted(load.call, context) + "' puts " + what +
-                       " on the device that it was saved from, whatever device this code chose";
+  diagnostic.message = "'" + quoted(load.call, context) + "' puts " + what_is_loaded(load.loaded) +
+                       " on the device that it was saved from, ";
+  if (move == nullptr) {
+    diagnostic.message += "whatever device this code chose";
+  } else {
+    diagnostic.level = Level::kNote;
+    diagnostic.message += "and throws where there is none; it is moved only afterwards";
+    diagnostic.notes.push_back({move->call->getExprLoc(), "moved here"});
+  }
   diagnostic.advice = "pass the device";
   const auto device = device_for(load);
   const auto range = file_range(load.call->getSourceRange(), context);
@@ -229,12 +327,20 @@ void check_loads_without_device(clang::ASTContext& context,
                                 llvm::ArrayRef<clang::Decl*> declarations, Report report) {
   Walk walk;
   for (clang::Decl* declaration : declarations) walk.TraverseDecl(declaration);
-  if (!walk.chooses_device) return;
   for (const Load& load : walk.loads) {
-    // A module that is moved afterwards takes its place; an optimizer has no `to`.
-    const bool placed = load.loaded != Loaded::kOptimizer && walk.handed_on.contains(load.target);
-    if (placed || !is_wholly_seen(*load.target)) continue;
-    say(load, context, report);
+    if (load.loaded == Loaded::kScript) {
+      if (const Move* move = walk.move_after(load)) {
+        say(load, move, context, report);
+        continue;
+      }
+    }
+    if (!walk.chooses_device || !is_wholly_seen(*load.target)) continue;
+    // What is moved afterwards takes its place; an optimizer has no `to`.
+    bool placed = load.loaded != Loaded::kOptimizer && walk.handed_on.contains(load.target);
+    if (load.loaded == Loaded::kArchive) {
+      placed = walk.moves_modules(load.function) || !walk.archives_of_modules.contains(load.target);
+    }
+    if (!placed) say(load, nullptr, context, report);
   }
 }
 

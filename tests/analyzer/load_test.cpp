@@ -85,7 +85,6 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values("auto net = torch::jit::load(path, device);",
                       "auto net = torch::jit::load(path, torch::kCPU);",
                       // moved afterwards
-                      "auto net = torch::jit::load(path); net.to(device);",
                       "torch::nn::Linear fc(2, 2); torch::load(fc, path); fc->to(device);",
                       // data
                       "torch::Tensor t; torch::load(t, path);",
@@ -93,7 +92,56 @@ INSTANTIATE_TEST_SUITE_P(
                       // its user places it
                       "return torch::jit::load(path);",
                       "auto net = torch::jit::load(path); return net;",
-                      "auto net = torch::jit::load(path); use(net);"));
+                      "auto net = torch::jit::load(path); use(net);",
+                      "torch::serialize::InputArchive archive; archive.load_from(path, device);",
+                      "torch::nn::Linear fc(2, 2); torch::serialize::InputArchive archive; "
+                      "archive.load_from(path); fc->load(archive); fc->to(device);",
+                      // an archive of numbers
+                      "torch::serialize::InputArchive archive; archive.load_from(path);"));
+
+TEST(LoadWithoutDevice, MovedInTheSameFunctionIsANote) {
+  const std::string before =
+      "torch::jit::Module f(std::string path, torch::Device device) { auto net = "
+      "torch::jit::load(path); net.to(device); return net; }";
+  const Checked checked = check_loads(before);
+  ASSERT_THAT(checked.findings, SizeIs(1));
+  EXPECT_EQ(checked.findings[0].level, Level::kNote);
+  EXPECT_THAT(checked.findings[0].message, HasSubstr("throws where there is none"));
+  ASSERT_THAT(checked.findings[0].path, SizeIs(1));
+  EXPECT_EQ(checked.findings[0].path[0].label, "moved here");
+  EXPECT_THAT(checked.fixed(), HasSubstr("torch::jit::load(path, device)"));
+  EXPECT_THAT(check_loads(checked.fixed()).findings, IsEmpty());
+}
+
+// To the CPU it is moved without a device of its own: the machine may have no other.
+TEST(LoadWithoutDevice, MovedToTheCpuIsANote) {
+  const Checked checked = check_loads(
+      "void f(std::string path) { auto net = torch::jit::load(path); net.to(torch::kCPU); }");
+  ASSERT_THAT(checked.findings, SizeIs(1));
+  EXPECT_EQ(checked.findings[0].level, Level::kNote);
+}
+
+TEST(LoadWithoutDevice, ArchiveThatIsReadWithoutADevice) {
+  const Checked checked =
+      check_loads(function_of("torch::nn::Linear fc(2, 2); torch::serialize::InputArchive archive; "
+                              "archive.load_from(path); fc->load(archive);"));
+  ASSERT_THAT(checked.findings, SizeIs(1));
+  EXPECT_THAT(checked.fixed(), HasSubstr("archive.load_from(path, device)"));
+}
+
+TEST(LoadWithoutDevice, FieldOfAnAggregate) {
+  const std::string head =
+      "struct State { torch::Device device; torch::jit::Module net; }; void f(std::string path, "
+      "torch::Device device) { auto* state = new State{device, torch::jit::load(path)}; ";
+  EXPECT_THAT(check_loads(head + "}").findings, SizeIs(1));
+  EXPECT_THAT(check_loads(head + "} void g(State& s) { s.net.to(s.device); }").findings, IsEmpty());
+  // its user places it
+  EXPECT_THAT(check_loads("struct State { torch::Device device; torch::jit::Module net; }; "
+                          "State f(std::string path, torch::Device device) { return State{device, "
+                          "torch::jit::load(path)}; }")
+                  .findings,
+              IsEmpty());
+}
 
 TEST(LoadWithoutDevice, CodeThatChoosesNoDeviceIsSilent) {
   EXPECT_THAT(check_loads("void f(std::string path) { auto net = torch::jit::load(path); "

@@ -224,6 +224,14 @@ class ExpandingArray {
   ExpandingArray(T);
 };
 
+namespace serialize {
+class InputArchive {
+ public:
+  InputArchive();
+  void load_from(const std::string& filename, std::optional<Device> device = {});
+};
+}  // namespace serialize
+
 namespace nn {
 template <class Contained>
 class ModuleHolder;
@@ -240,6 +248,7 @@ class Module {
   std::vector<Tensor> parameters(bool recurse = true) const;
   bool is_training() const;
   virtual void train(bool on = true);
+  virtual void load(serialize::InputArchive&);
   virtual void zero_grad(bool set_to_none = true);
   virtual void to(Device device, ScalarType dtype, bool non_blocking = false);
   virtual void to(ScalarType dtype, bool non_blocking = false);
