@@ -38,6 +38,7 @@ bool has(llvm::StringRef line, llvm::StringRef keyword, llvm::StringRef rule) {
 }  // namespace
 
 bool is_silenced(llvm::StringRef text, unsigned line, llvm::StringRef rule) {
+  if (!text.contains("NOLINT")) return false;
   int open = 0;
   bool next_line = false;
   for (unsigned number = 1; number <= line && (number == 1 || !text.empty()); ++number) {

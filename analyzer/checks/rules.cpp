@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "../placement/nesting.h"
 #include "collective_device.h"
 #include "device_flow.h"
 #include "dropped_move.h"
@@ -19,6 +20,9 @@ namespace devsan::lint {
 RuleStatistics run_rules(clang::ASTContext& context, llvm::ArrayRef<clang::Decl*> declarations,
                          const RuleSet& rules, const std::string& project_root,
                          Report report_once) {
+  RuleStatistics statistics;
+  statistics.too_deep = nested_too_deep(declarations);
+  if (statistics.too_deep.isValid()) return statistics;
   // What several instances of a template have in common is one finding.
   std::set<std::pair<clang::SourceLocation, std::string>> reported;
   const auto report = [&](const Diagnostic& diagnostic) {
@@ -42,7 +46,6 @@ RuleStatistics run_rules(clang::ASTContext& context, llvm::ArrayRef<clang::Decl*
   if (rules.collective_device) {
     check_collective_devices(context, declarations, project_root, report);
   }
-  RuleStatistics statistics;
   const DeviceFlowRules flow{rules.unmoved_tensor, rules.mixed_devices,
                              rules.factory_without_device};
   if (flow.unmoved_tensor || flow.mixed_devices || flow.factory_without_device) {

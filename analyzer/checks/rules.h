@@ -13,6 +13,8 @@ namespace devsan::lint {
 
 struct RuleStatistics {
   int functions_over_limit = 0;  // too large for the rules that follow devices through a function
+  // Where code is nested too deep for any rule; nothing was looked at then. Else invalid.
+  clang::SourceLocation too_deep;
 };
 
 // `declarations` are the translation unit's own ones at top level; nothing else is looked at.

@@ -204,6 +204,9 @@ Placement Evaluator::libtorch_op(const clang::CallExpr& call, const clang::Funct
           ? std::string("operator") + clang::getOperatorSpelling(operation->getOperator())
           : plain_name(&callee).str();
   if (operands.empty()) return Placement::unknown();
+  // Each is held against each; a list that is longer was written by a machine.
+  constexpr std::size_t kMostOperands = 64;
+  operands = operands.take_front(kMostOperands);
   const bool elements = operation != nullptr || works_on_elements(name);
   if (needs_one_device(callee)) {
     for (std::size_t i = 0; i < operands.size(); ++i) {

@@ -18,7 +18,8 @@ std::string where(const SourceRange& place) {
 
 void write_excerpt(std::ostream& out, SourceLines& sources, const SourceRange& place) {
   const std::string& line = sources.line(place.file, place.line);
-  if (line.empty() || place.column < 1) return;
+  constexpr std::size_t kLongest = 1000;  // what is longer was not written to be read
+  if (line.empty() || line.size() > kLongest || place.column < 1) return;
   out << fmt::format("{:5} | {}\n", place.line, line);
   // The caret stands below its column whatever the tabs before it are wide.
   std::string marker;

@@ -12,6 +12,7 @@ namespace devsan::lint::test {
 struct Checked {
   std::string code;  // as parsed
   std::vector<Finding> findings;
+  bool compiles = false;
 
   // The findings' fixes applied.
   std::string fixed() const;
@@ -23,6 +24,10 @@ struct Checked {
 // claims to be.
 Checked check(const std::string& code, const RuleSet& rules = {},
               const std::string& path = "/project/src/code.cpp");
+
+// The same for code that may be broken.
+Checked check_anything(const std::string& code, const RuleSet& rules = {},
+                       const std::string& path = "/project/src/code.cpp");
 
 // The lines that have a finding, in order.
 std::vector<int> lines(const Checked& checked);

@@ -20,9 +20,9 @@
 #include "changed_lines.h"
 #include "compile_flags.h"
 #include "header_cache.h"
-#include "llvm/Support/CrashRecoveryContext.h"
 #include "own_code.h"
 #include "result_cache.h"
+#include "safe_thread.h"
 #include "source_files.h"
 #include "suppressions.h"
 #include "torch_location.h"
@@ -93,19 +93,15 @@ class Run {
 
   // Code that makes clang crash costs its file, not the run.
   UnitReport analyse_safely(const std::string& file) {
-    constexpr unsigned kStack = 16 << 20;  // deep expressions recurse
     UnitReport report;
     std::exception_ptr error;
-    llvm::CrashRecoveryContext recovery;
-    const bool survived = recovery.RunSafelyOnThread(
-        [&] {
-          try {
-            report = analyse_one(file);
-          } catch (...) {
-            error = std::current_exception();
-          }
-        },
-        kStack);
+    const bool survived = run_on_safe_thread([&] {
+      try {
+        report = analyse_one(file);
+      } catch (...) {
+        error = std::current_exception();
+      }
+    });
     report.file = file;
     try {
       if (error) std::rethrow_exception(error);
@@ -220,7 +216,6 @@ RunReport lint(const Options& options) {
   HeaderIndices indices;
   const std::filesystem::path cache = options.cache ? user_cache_folder() : "";
   ResultCache results(cache.empty() ? cache : cache / "results", own, indices);
-  llvm::CrashRecoveryContext::Enable();
 
   RunReport report;
   report.skipped_cuda = files.skipped_cuda;

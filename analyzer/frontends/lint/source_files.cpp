@@ -40,6 +40,8 @@ void walk_folder(const fs::path& folder, SourceFiles& files) {
       }
       continue;
     }
+    // Links that lead nowhere, and pipes, which would be waited for.
+    if (!entry.is_regular_file(error)) continue;
     switch (language_of(path)) {
       case Language::kCpp:
         files.units.push_back(path.string());
@@ -109,6 +111,9 @@ SourceFiles collect_files(const std::vector<std::string>& paths) {
     if (fs::is_directory(path)) {
       walk_folder(path, files);
       continue;
+    }
+    if (!fs::is_regular_file(path, error)) {
+      throw std::invalid_argument("'" + given + "' is neither a file nor a folder");
     }
     if (is_script_archive_path(path.string())) {
       files.archives.push_back(path.string());

@@ -72,6 +72,11 @@ class Consumer : public NoInstantiation {
         run_rules(context, declarations_, rules_, own_code_.root_of(report_.file),
                   [&](const Diagnostic& diagnostic) { keep(diagnostic, context); });
     report_.functions_over_limit = statistics.functions_over_limit;
+    if (statistics.too_deep.isValid()) {
+      report_.failure =
+          "code is nested too deep to be followed, in line " +
+          std::to_string(sources_of(context).getExpansionLineNumber(statistics.too_deep));
+    }
     for (const clang::FileID file : own_files_.read()) {
       const clang::SourceLocation begin = sources_of(context).getLocForStartOfFile(file);
       const std::string path = file_of(begin, sources_of(context));
@@ -233,7 +238,7 @@ UnitReport analyse_unit(const std::string& file, const FileFlags& flags, const s
   Action action(own, rules, report);
   compiler.ExecuteAction(action);
   report.first_error = errors.first;
-  report.failure = failure_of(report, errors);
+  if (report.failure.empty()) report.failure = failure_of(report, errors);
   if (!report.failure.empty()) report.findings.clear();
   return report;
 }
