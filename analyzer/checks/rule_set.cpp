@@ -35,7 +35,7 @@ constexpr std::array<Entry, 13> kEntries{{
 [[noreturn]] void reject(llvm::StringRef item) {
   std::string names;
   for (const Entry& entry : kEntries) names += " " + entry.name.str();
-  throw std::invalid_argument("--rules: no rule matches '" + item.str() + "'; accepted:" + names +
+  throw std::invalid_argument("no rule matches '" + item.str() + "'; accepted:" + names +
                               ", each with '-' before it, and '*'");
 }
 

@@ -1,6 +1,7 @@
 // Findings as SARIF 2.1.0 (OASIS, errata 01): code flows, fixes, fingerprints, and what a run knew
 // as properties.
 #include <filesystem>
+#include <map>
 #include <ostream>
 
 #include <nlohmann/json.hpp>
@@ -34,6 +35,18 @@ std::string folder_uri(const std::filesystem::path& folder) {
   return "file://" + percent_encoded(folder.string()) + "/";
 }
 
+// What code scanning services want paths to be relative to: the repository that the run is in, else
+// the working folder.
+std::filesystem::path source_root() {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path here = fs::current_path(error);
+  for (fs::path folder = here;; folder = folder.parent_path()) {
+    if (fs::exists(folder / ".git", error)) return folder;
+    if (!folder.has_relative_path()) return here;
+  }
+}
+
 class SarifWriter {
  public:
   Json document(std::span<const Finding> findings) {
@@ -46,8 +59,7 @@ class SarifWriter {
          {{"driver",
            {{"name", "devsan"}, {"semanticVersion", DEVSAN_VERSION}, {"rules", rule_list}}}}},
         {"columnKind", "unicodeCodePoints"},
-        {"originalUriBaseIds",
-         {{kSourceRoot, {{"uri", folder_uri(std::filesystem::current_path())}}}}},
+        {"originalUriBaseIds", {{kSourceRoot, {{"uri", folder_uri(root_)}}}}},
         {"results", results}};
     return {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
             {"version", "2.1.0"},
@@ -60,17 +72,32 @@ class SarifWriter {
   }
 
   static Json rule_json(const Rule& rule) {
-    return {{"id", rule_id(rule)},
-            {"shortDescription", {{"text", std::string(rule.summary)}}},
-            {"defaultConfiguration", {{"level", to_string(rule.level)}}}};
+    const std::string id = rule_id(rule);
+    const Json summary = {{"text", std::string(rule.summary)}};
+    // GitHub shows a rule only with all of these.
+    return {{"id", id},
+            {"shortDescription", summary},
+            {"fullDescription", summary},
+            {"help", {{"text", "devsan explain " + std::string(rule.id) + " shows its page."}}},
+            {"defaultConfiguration", {{"level", to_string(rule.level)}}},
+            {"properties", {{"tags", Json::array({"device-placement", "pytorch"})}}}};
   }
 
-  static Json artifact(const std::string& file) {
-    const std::string shown = shown_path(file);
-    if (std::filesystem::path(shown).is_absolute()) {
-      return {{"uri", "file://" + percent_encoded(shown)}};
+  Json artifact(const std::string& file) const {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    const fs::path path = fs::absolute(file, error).lexically_normal();
+    const fs::path relative = path.lexically_relative(root_);
+    if (relative.empty() || *relative.begin() == "..") {
+      return {{"uri", "file://" + percent_encoded(path.string())}};
     }
-    return {{"uri", percent_encoded(shown)}, {"uriBaseId", kSourceRoot}};
+    return {{"uri", percent_encoded(relative.string())}, {"uriBaseId", kSourceRoot}};
+  }
+
+  static std::size_t rule_index(const Finding& finding) {
+    std::size_t index = 0;
+    while (index < rules().size() && rule_id(rules()[index]) != public_id(finding)) ++index;
+    return index;
   }
 
   // Our columns count bytes; SARIF's, here, count code points.
@@ -166,11 +193,16 @@ class SarifWriter {
 
   Json result(const Finding& finding) {
     Json json = {{"ruleId", public_id(finding)},
+                 {"ruleIndex", rule_index(finding)},
                  {"level", to_string(finding.level)},
                  {"message", {{"text", message(finding)}}}};
     if (finding.place.known()) json["locations"] = Json::array({location(finding.place, "")});
+    const std::string print =
+        fingerprint(finding, sources_.line(finding.place.file, finding.place.line));
+    // The one name that GitHub knows; where a finding is there twice, each has its number.
     json["partialFingerprints"] = {
-        {"devsan/v1", fingerprint(finding, sources_.line(finding.place.file, finding.place.line))}};
+        {"devsan/v1", print},
+        {"primaryLocationLineHash", print + ":" + std::to_string(++seen_[print])}};
     if (!finding.path.empty()) json["codeFlows"] = Json::array({code_flow(finding.path)});
     if (finding.run) {
       Json stacks = Json::array();
@@ -190,7 +222,9 @@ class SarifWriter {
     return json;
   }
 
+  const std::filesystem::path root_ = source_root();
   SourceLines sources_;
+  std::map<std::string, int> seen_;  // fingerprints
 };
 
 }  // namespace

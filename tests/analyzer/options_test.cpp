@@ -40,7 +40,7 @@ TEST(LintOptions, All) {
                                  "--no-cache", "--cache-limit", "3GB", "a.cpp", "src"});
   EXPECT_EQ(options.build_folder, "build");
   EXPECT_EQ(options.torch, "/t");
-  EXPECT_FALSE(options.rules.dropped_move);
+  EXPECT_EQ(options.rules, "-devsan-dropped-move");
   EXPECT_EQ(options.format, Format::kSarif);
   EXPECT_EQ(options.output, "out.sarif");
   EXPECT_TRUE(options.fix);

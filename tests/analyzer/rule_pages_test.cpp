@@ -52,6 +52,19 @@ TEST_P(RulePage, BadIsFoundAndGoodIsNot) {
   EXPECT_THAT(check_example("Good").findings, Not(of_rule));
 }
 
+// What a rule offers to edit in its bad example can be edited: the code compiles, which `check`
+// asks for, and nothing is left that the rule would edit again.
+TEST_P(RulePage, FixesCompileAndAreMadeOnce) {
+  const RuleSet rule = RuleSet::parse("-*,devsan-" + GetParam());
+  const auto has_fix = [](const Finding& finding) { return !finding.fixes.empty(); };
+  const Checked bad = check_example("Bad");
+  const auto fixable = std::count_if(bad.findings.begin(), bad.findings.end(), has_fix);
+  const Checked fixed = check(bad.fixed(), rule);
+  EXPECT_EQ(std::count_if(fixed.findings.begin(), fixed.findings.end(), has_fix), 0) << fixed.code;
+  EXPECT_EQ(fixed.findings.size() + static_cast<std::size_t>(fixable), bad.findings.size());
+  EXPECT_EQ(fixed.fixed(), fixed.code);
+}
+
 INSTANTIATE_TEST_SUITE_P(Every, RulePage, ::testing::ValuesIn(lint_rules()), [](const auto& page) {
   std::string name = page.param;
   std::replace(name.begin(), name.end(), '-', '_');

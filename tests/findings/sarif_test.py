@@ -1,6 +1,7 @@
 """SARIF: valid by the official schema of OASIS, and what stands in it is what stood in the findings."""
 import importlib.resources
 import json
+import re
 
 import jsonschema
 import pytest
@@ -40,7 +41,37 @@ def test_is_valid(sarif):
 def test_rules_are_the_catalogue(sarif):
     ids = [rule["id"] for rule in sarif["runs"][0]["tool"]["driver"]["rules"]]
     assert len(ids) == len(set(ids))
-    assert {result["ruleId"] for result in sarif["runs"][0]["results"]} <= set(ids)
+    results = sarif["runs"][0]["results"]
+    assert [ids[result["ruleIndex"]] for result in results] == [result["ruleId"] for result in results]
+
+
+def test_has_what_github_asks_for(sarif):
+    """As its page on SARIF support for code scanning lists it."""
+    [run] = sarif["runs"]
+    for rule in run["tool"]["driver"]["rules"]:
+        assert rule["shortDescription"]["text"] and rule["fullDescription"]["text"] and rule["help"]["text"]
+        assert rule["defaultConfiguration"]["level"] in ("note", "warning", "error")
+    for result in run["results"]:
+        assert result["message"]["text"] and result["level"] in ("note", "warning", "error")
+        assert re.fullmatch(r"[0-9a-f]{16}:1", result["partialFingerprints"]["primaryLocationLineHash"])
+        [place] = result["locations"]
+        assert place["physicalLocation"]["artifactLocation"]["uri"]
+        assert place["physicalLocation"]["region"]["startLine"] >= 1
+
+
+def test_paths_are_relative_to_the_repository_and_twins_are_told_apart(tmp_path):
+    (tmp_path / ".git").mkdir()
+    inner = tmp_path / "in ner"
+    inner.mkdir()
+    (inner / "in.json").write_text(json.dumps({"tool": "devsan", "version": "0", "findings": [
+        {**LINT, "file": str(inner / "a.cpp")}, {**LINT, "file": str(inner / "a.cpp"), "line": 3}]}))
+    devsan("report", "in.json", "-o", "out.sarif", cwd=inner)
+    [run] = json.loads((inner / "out.sarif").read_text())["runs"]
+    assert run["originalUriBaseIds"]["SRCROOT"]["uri"] == f"file://{tmp_path}/"
+    uris = [r["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for r in run["results"]]
+    assert uris == ["in%20ner/a.cpp"] * 2
+    prints = [r["partialFingerprints"]["primaryLocationLineHash"] for r in run["results"]]
+    assert [print.split(":")[1] for print in prints] == ["1", "2"]
 
 
 def test_lint_result(sarif):

@@ -17,6 +17,7 @@
 #include "clang/Frontend/MultiplexConsumer.h"
 #include "clang/Frontend/TextDiagnosticBuffer.h"
 #include "clang/Lex/Preprocessor.h"
+#include "interrupt.h"
 #include "invocation.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -134,6 +135,7 @@ HeaderCache::HeaderCache(bool use_cache) {
     throw std::runtime_error("cannot make a temporary folder");
   }
   folder_ = folder.str().str();
+  remove_on_interrupt(folder_);
 }
 
 HeaderCache::~HeaderCache() {

@@ -25,6 +25,7 @@
 #include "safe_thread.h"
 #include "source_files.h"
 #include "suppressions.h"
+#include "tidy_config.h"
 #include "torch_location.h"
 #include "unit_files.h"
 #include "whole_files.h"
@@ -57,9 +58,10 @@ class Progress {
 
 class Run {
  public:
-  Run(const Options& options, const OwnCode& own, FlagSource& flags, HeaderCache& headers,
-      HeaderIndices& indices, ResultCache& results)
+  Run(const Options& options, const TidyConfig& config, const OwnCode& own, FlagSource& flags,
+      HeaderCache& headers, HeaderIndices& indices, ResultCache& results)
       : options_(options),
+        config_(config),
         own_(own),
         flags_(flags),
         headers_(headers),
@@ -120,21 +122,23 @@ class Run {
       flags = flags_.flags_for(file);
     }
     const HeaderSet set = header_set_for(text);
+    const RuleSet& rules = config_.rules_for(file);
     std::vector<std::string> settings = flags.rest;
     settings.push_back(HeaderCache::key_of(flags, set));
-    settings.push_back(options_.rules.names());
+    settings.push_back(rules.names());
     const std::string name = results_.name_of(file, settings);
     if (auto known = results_.find(name)) return std::move(*known);
 
     const std::string pch = headers_.pch_for(flags, set);
     FoundHeaders found(indices_, file);
     const auto files = llvm::makeIntrusiveRefCnt<UnitFiles>(flags.inferred ? &found : nullptr, pch);
-    UnitReport report = analyse_unit(file, flags, pch, files, own_, options_.rules);
+    UnitReport report = analyse_unit(file, flags, pch, files, own_, rules);
     results_.store(name, report, files->record());
     return report;
   }
 
   const Options& options_;
+  const TidyConfig& config_;
   const OwnCode& own_;
   FlagSource& flags_;
   HeaderCache& headers_;
@@ -149,14 +153,21 @@ auto order_of(const Finding& finding) {
 }
 
 // A header's findings come from every file that includes it.
-std::vector<Finding> gather(std::vector<UnitReport>& units) {
+std::vector<Finding> gather(std::vector<UnitReport>& units, const TidyConfig& config) {
   std::vector<Finding> findings;
   for (UnitReport& unit : units) {
+    for (Finding& finding : unit.findings) {
+      const bool error =
+          finding.level == Level::kWarning && config.is_error(unit.file, finding.rule);
+      if (error) finding.level = Level::kError;
+    }
     std::move(unit.findings.begin(), unit.findings.end(), std::back_inserter(findings));
     unit.findings.clear();
   }
-  std::sort(findings.begin(), findings.end(),
-            [](const Finding& a, const Finding& b) { return order_of(a) < order_of(b); });
+  std::sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+    if (order_of(a) != order_of(b)) return order_of(a) < order_of(b);
+    return a.level > b.level;  // of one finding the gravest is kept
+  });
   const auto same = [](const Finding& a, const Finding& b) { return order_of(a) == order_of(b); };
   findings.erase(std::unique(findings.begin(), findings.end(), same), findings.end());
   return findings;
@@ -212,6 +223,8 @@ RunReport lint(const Options& options) {
   std::vector<std::string> given = files.units;
   given.insert(given.end(), files.headers.begin(), files.headers.end());
   const OwnCode own(given, files.roots);
+  given.insert(given.end(), files.archives.begin(), files.archives.end());
+  const TidyConfig config(given, options.rules);
   HeaderCache headers(options.cache);
   HeaderIndices indices;
   const std::filesystem::path cache = options.cache ? user_cache_folder() : "";
@@ -219,7 +232,7 @@ RunReport lint(const Options& options) {
 
   RunReport report;
   report.skipped_cuda = files.skipped_cuda;
-  Run run(options, own, flags, headers, indices, results);
+  Run run(options, config, own, flags, headers, indices, results);
   report.units = run.analyse(files.units);
 
   // Headers of the given folders that no file included are read on their own.
@@ -240,10 +253,10 @@ RunReport lint(const Options& options) {
   }
 
   for (const std::string& archive : files.archives) {
-    report.units.push_back(analyse_archive(archive, options.rules));
+    report.units.push_back(analyse_archive(archive, config.rules_for(archive)));
   }
 
-  report.findings = gather(report.units);
+  report.findings = gather(report.units, config);
   leave_out(options, files.roots, report);
   if (!cache.empty() && headers.built() + results.stored() > 0) {
     prune_cache(cache, options.cache_limit);

@@ -6,7 +6,9 @@
 
 #include "apply_fixes.h"
 #include "baseline.h"
+#include "interrupt.h"
 #include "lint.h"
+#include "pch_flags.h"
 #include "whole_files.h"
 
 namespace {
@@ -25,6 +27,10 @@ void fix(devsan::lint::RunReport& report) {
 int run(int argc, const char* const* argv) {
   using namespace devsan::lint;
   const Options options = parse_options(argc, argv);
+  if (options.print_pch_flags) {
+    std::cout << pch_flags(options);
+    return kClean;
+  }
   RunReport report = lint(options);
   if (!options.write_baseline.empty()) {
     write_baseline(options.write_baseline, report.findings);
@@ -53,6 +59,7 @@ int run(int argc, const char* const* argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  devsan::lint::end_on_interrupt();
   try {
     return run(argc, argv);
   } catch (const devsan::lint::HelpRequested& help) {

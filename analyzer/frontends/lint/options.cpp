@@ -63,7 +63,6 @@ std::string first_line(std::string text) {
 
 Options parse_options(int argc, const char* const* argv) {
   Options options;
-  std::string rules;
   std::string format = "text";
   std::string threads;
   std::string cache_limit;
@@ -82,7 +81,7 @@ Options parse_options(int argc, const char* const* argv) {
                  "Where LibTorch is (default: the active Python, .deps/venv, CMAKE_PREFIX_PATH, "
                  "LIBTORCH)")
       ->type_name("DIR");
-  app.add_option("--rules", rules,
+  app.add_option("--rules", options.rules,
                  "Changes which rules run, as clang-tidy's checks: -devsan-x,devsan-y")
       ->type_name("LIST");
   app.add_option("--format", format, "text, json or sarif")->type_name("FORMAT");
@@ -108,6 +107,9 @@ Options parse_options(int argc, const char* const* argv) {
                  "What that folder may take: what was not used for longest goes (default: 2GB)")
       ->type_name("SIZE");
 
+  app.add_flag("--print-pch-flags", options.print_pch_flags,
+               "Print what the stock clang-tidy is to be given to use the cached headers");
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -118,7 +120,7 @@ Options parse_options(int argc, const char* const* argv) {
     throw std::invalid_argument(first_line(error.what()) +
                                 "; accepted: -p --torch --rules --format -o --fix --since "
                                 "--baseline --write-baseline --suppressions -j --no-cache "
-                                "--cache-limit --version --help");
+                                "--cache-limit --print-pch-flags --version --help");
   } catch (const CLI::ParseError& error) {
     throw std::invalid_argument(first_line(error.what()) + " (--help shows an example)");
   }
@@ -129,7 +131,11 @@ Options parse_options(int argc, const char* const* argv) {
   if (!options.baseline.empty() && !options.write_baseline.empty()) {
     throw std::invalid_argument("--baseline and --write-baseline cannot be used together");
   }
-  options.rules = RuleSet::parse(rules);
+  try {
+    RuleSet::parse(options.rules);
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(std::string("--rules: ") + error.what());
+  }
   options.format = parse_format(format);
   if (!threads.empty()) options.threads = parse_threads(threads);
   options.cache = !no_cache;

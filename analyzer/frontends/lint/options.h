@@ -14,7 +14,7 @@ struct Options {
   std::vector<std::string> paths;  // files and folders, as given
   std::string build_folder;        // holds compile_commands.json; empty: look for it
   std::string torch;               // where LibTorch is; empty: look for it
-  RuleSet rules;
+  std::string rules;               // what --rules says, checked
   Format format = Format::kText;
   std::string output;  // empty: stdout
   bool fix = false;
@@ -24,6 +24,7 @@ struct Options {
   std::string suppressions;
   unsigned threads = 0;  // 0: cores
   bool cache = true;
+  bool print_pch_flags = false;
   std::uint64_t cache_limit = std::uint64_t{2} << 30;  // bytes
 };
 

@@ -7,9 +7,15 @@
 #include <fstream>
 #include <sstream>
 
+#include "interrupt.h"
+
 namespace devsan::lint {
 namespace fs = std::filesystem;
 namespace {
+
+// The superuser may write where nobody should.
+constexpr fs::perms kAnyWrite =
+    fs::perms::owner_write | fs::perms::group_write | fs::perms::others_write;
 
 bool write(const fs::path& path, std::string_view text) {
   std::ofstream out(path, std::ios::binary);
@@ -40,6 +46,11 @@ bool replace_file(const fs::path& given, std::string_view text) {
   const fs::file_status status = fs::status(path, error);
   if (fs::exists(status) && !fs::is_regular_file(status)) return write(path, text);
 
+  const bool read_only =
+      fs::exists(status) &&
+      ((status.permissions() & kAnyWrite) == fs::perms::none || ::access(path.c_str(), W_OK) != 0);
+  if (read_only) return false;
+  const Uninterrupted guard;
   const fs::path temporary = name_beside(path);
   bool done = write(temporary, text);
   if (done && fs::exists(status)) fs::permissions(temporary, status.permissions(), error);
