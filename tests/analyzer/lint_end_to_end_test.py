@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 
 from linting import LINT, SITE_PACKAGES, lint
@@ -124,10 +125,15 @@ def test_own_headers_are_reported_once_and_foreign_ones_never(project, cache):
     assert places == ["alone.h:3:34:", "net.h:8:5:", "net.h:9:35:", "net.h:10:37:"]
 
 
+def forget_results(cache):
+    shutil.rmtree(cache / "devsan" / "results")
+
+
 def test_order_does_not_depend_on_threads(project, cache):
     for i in range(6):
         project(f"net{i}.cpp", MODEL)
     one = lint("-j", "1", ".", cwd=project.root, cache=cache)
+    forget_results(cache)
     four = lint("-j", "4", ".", cwd=project.root, cache=cache)
     assert one.stdout == four.stdout and one.stdout.count(" warning: ") == 18
 
@@ -182,7 +188,7 @@ def test_nolint_and_rules_silence(project, cache):
           t.cpu();  // NOLINT(devsan-dropped-move)
           // NOLINTNEXTLINE(devsan-dropped-move)
           t.cpu();
-          t.cuda();
+          t.to(torch::Device("cuda:1"));
         }
         """)
     run = lint("a.cpp", cwd=project.root, cache=cache)
@@ -295,9 +301,10 @@ def test_findings_of_flow_rules_do_not_depend_on_threads(project, cache):
               torch::Tensor mask = torch::ones({4});
               torch::Tensor forward(torch::Tensor x) { return x * mask + torch::zeros({x.size(0)}); }
             };
-            void f(torch::Tensor x) { torch::cat({x.cuda(), torch::ones({2})}); }
+            void f(torch::Tensor x) { torch::cat({x.to(torch::Device("cuda:1")), torch::ones({2})}); }
             """)
     one = lint("-j", "1", "--format", "json", ".", cwd=project.root, cache=cache)
+    forget_results(cache)
     eight = lint("-j", "8", "--format", "json", ".", cwd=project.root, cache=cache)
     assert one.stdout == eight.stdout
     rules = [f["rule"] for f in json.loads(one.stdout)["findings"]]
