@@ -70,6 +70,16 @@ bool moves_module(const clang::CXXMemberCallExpr& call) {
   return module && is_device(method->getParamDecl(0)->getType());
 }
 
+bool names_cpu(const clang::Expr& device) {
+  const clang::Expr* bare = written(&device);
+  if (const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(bare);
+      made != nullptr && written_arguments(*made) == 1) {
+    return names_cpu(*made->getArg(0));
+  }
+  const auto* text = llvm::dyn_cast<clang::StringLiteral>(bare);
+  return plain_name(named_value(bare)) == "kCPU" || (text != nullptr && text->getString() == "cpu");
+}
+
 // An optimizer, or what points to one.
 bool is_optimizer(clang::QualType type) {
   const clang::CXXRecordDecl* record = record_of(type);
@@ -148,10 +158,11 @@ class Walk : public StackWalk<Walk> {
     }
   }
 
-  // The move in the same function of what was loaded.
-  const Move* move_after(const Load& load) const {
+  // The move to the CPU, in the same function, of what was loaded.
+  const Move* move_to_cpu(const Load& load) const {
     const auto move = llvm::find_if(moves_, [&load](const Move& one) {
-      return one.module == load.target && one.function == load.function;
+      return one.module == load.target && one.function == load.function &&
+             names_cpu(*one.call->getArg(0));
     });
     return move == moves_.end() ? nullptr : &*move;
   }
@@ -296,7 +307,7 @@ const char* what_is_loaded(Loaded loaded) {
   return "the module";
 }
 
-// `move` is where the module goes to its place afterwards; null when it stays.
+// `move` is where the module goes to the CPU afterwards; null when it stays.
 void say(const Load& load, const Move* move, const clang::ASTContext& context, Report report) {
   Diagnostic diagnostic;
   diagnostic.rule = kLoadWithoutDevice;
@@ -306,12 +317,12 @@ void say(const Load& load, const Move* move, const clang::ASTContext& context, R
   if (move == nullptr) {
     diagnostic.message += "whatever device this code chose";
   } else {
-    diagnostic.level = Level::kNote;
-    diagnostic.message += "and throws where there is none; it is moved only afterwards";
+    diagnostic.message += "and throws on a machine without it, before it is moved to the CPU";
     diagnostic.notes.push_back({move->call->getExprLoc(), "moved here"});
   }
   diagnostic.advice = "pass the device";
-  const auto device = device_for(load);
+  const auto device =
+      move == nullptr ? device_for(load) : std::optional(quoted(move->call->getArg(0), context));
   const auto range = file_range(load.call->getSourceRange(), context);
   if (device && range) {
     const clang::SourceLocation end = range->getEnd().getLocWithOffset(-1);
@@ -329,7 +340,7 @@ void check_loads_without_device(clang::ASTContext& context,
   for (clang::Decl* declaration : declarations) walk.TraverseDecl(declaration);
   for (const Load& load : walk.loads) {
     if (load.loaded == Loaded::kScript) {
-      if (const Move* move = walk.move_after(load)) {
+      if (const Move* move = walk.move_to_cpu(load)) {
         say(load, move, context, report);
         continue;
       }

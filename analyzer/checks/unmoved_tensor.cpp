@@ -2,6 +2,7 @@
 #include "unmoved_tensor.h"
 
 #include "../placement/expressions.h"
+#include "../placement/module_types.h"
 #include "meeting_text.h"
 
 namespace devsan::lint {
@@ -12,6 +13,13 @@ bool is_on_cpu(const Operand& operand) {
                       [](const DeviceValue& device) { return device.is_cpu(); });
 }
 
+// A loss or an activation: its `to` would move nothing.
+bool has_nothing_to_move(const Operand& operand) {
+  const clang::CXXRecordDecl* module =
+      operand.module ? module_of(operand.expression->getType()) : nullptr;
+  return module != nullptr && !may_have_state(*module);
+}
+
 }  // namespace
 
 std::optional<Diagnostic> unmoved_tensor(const Meeting& meeting, const clang::ASTContext& context) {
@@ -19,6 +27,7 @@ std::optional<Diagnostic> unmoved_tensor(const Meeting& meeting, const clang::AS
   if (!first && !is_on_cpu(meeting.second)) return std::nullopt;
   const Operand& behind = first ? meeting.first : meeting.second;
   const Operand& other = first ? meeting.second : meeting.first;
+  if (has_nothing_to_move(behind)) return std::nullopt;
   Diagnostic diagnostic;
   diagnostic.rule = kUnmovedTensor;
   diagnostic.tokens = behind.expression->getSourceRange();

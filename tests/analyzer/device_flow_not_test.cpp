@@ -87,6 +87,8 @@ INSTANTIATE_TEST_SUITE_P(
         "auto y = torch::ones({2}); if (flag) y = y.cuda(); y + x.cuda();",
         "torch::nn::Linear fc(2, 2); fc->to(device); fc(torch::ones({2}, device));",
         "torch::nn::Linear fc(2, 2); fc(torch::ones({2}));",
+        // a module without weights has nothing to move
+        "torch::nn::ReLU relu; relu(torch::ones({2}, torch::kCUDA));",
         "torch::Tensor y; if (flag) { y = x.cuda(); y + x.cuda(); }",
         "std::vector<torch::IValue> in; in.push_back(torch::ones({2})); in.clear(); "
         "in.push_back(x.cuda()); auto net = torch::jit::load(path, torch::kCUDA); "

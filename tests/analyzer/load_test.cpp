@@ -85,6 +85,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values("auto net = torch::jit::load(path, device);",
                       "auto net = torch::jit::load(path, torch::kCPU);",
                       // moved afterwards
+                      "auto net = torch::jit::load(path); net.to(device);",
                       "torch::nn::Linear fc(2, 2); torch::load(fc, path); fc->to(device);",
                       // data
                       "torch::Tensor t; torch::load(t, path);",
@@ -99,26 +100,18 @@ INSTANTIATE_TEST_SUITE_P(
                       // an archive of numbers
                       "torch::serialize::InputArchive archive; archive.load_from(path);"));
 
-TEST(LoadWithoutDevice, MovedInTheSameFunctionIsANote) {
-  const std::string before =
-      "torch::jit::Module f(std::string path, torch::Device device) { auto net = "
-      "torch::jit::load(path); net.to(device); return net; }";
-  const Checked checked = check_loads(before);
-  ASSERT_THAT(checked.findings, SizeIs(1));
-  EXPECT_EQ(checked.findings[0].level, Level::kNote);
-  EXPECT_THAT(checked.findings[0].message, HasSubstr("throws where there is none"));
-  ASSERT_THAT(checked.findings[0].path, SizeIs(1));
-  EXPECT_EQ(checked.findings[0].path[0].label, "moved here");
-  EXPECT_THAT(checked.fixed(), HasSubstr("torch::jit::load(path, device)"));
-  EXPECT_THAT(check_loads(checked.fixed()).findings, IsEmpty());
-}
-
-// To the CPU it is moved without a device of its own: the machine may have no other.
-TEST(LoadWithoutDevice, MovedToTheCpuIsANote) {
-  const Checked checked = check_loads(
-      "void f(std::string path) { auto net = torch::jit::load(path); net.to(torch::kCPU); }");
-  ASSERT_THAT(checked.findings, SizeIs(1));
-  EXPECT_EQ(checked.findings[0].level, Level::kNote);
+// The machine may have no other device: the load throws before the move.
+TEST(LoadWithoutDevice, ScriptThatIsMovedToTheCpu) {
+  for (const char* cpu : {"torch::kCPU", "torch::Device(\"cpu\")"}) {
+    const Checked checked =
+        check_loads("void f(std::string path) { auto net = torch::jit::load(path); net.to(" +
+                    std::string(cpu) + "); }");
+    ASSERT_THAT(checked.findings, SizeIs(1)) << cpu;
+    EXPECT_THAT(checked.findings[0].message, HasSubstr("throws on a machine without it"));
+    ASSERT_THAT(checked.findings[0].path, SizeIs(1));
+    EXPECT_EQ(checked.findings[0].path[0].label, "moved here");
+    EXPECT_THAT(checked.fixed(), HasSubstr("load(path, " + std::string(cpu) + ")"));
+  }
 }
 
 TEST(LoadWithoutDevice, ArchiveThatIsReadWithoutADevice) {
