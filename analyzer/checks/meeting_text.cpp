@@ -13,22 +13,6 @@ bool is_before(clang::SourceLocation a, clang::SourceLocation b, const clang::AS
   return sources.isBeforeInTranslationUnit(sources.getExpansionLoc(a), sources.getExpansionLoc(b));
 }
 
-// `device` of `net->to(device)`, `x.to(device)` or `torch::jit::load(path, device)`.
-const clang::Expr* device_argument(const clang::Expr* made) {
-  const auto* call = llvm::dyn_cast_or_null<clang::CallExpr>(made);
-  if (call == nullptr) return nullptr;
-  for (const clang::Expr* argument : call->arguments()) {
-    if (llvm::isa<clang::CXXDefaultArgExpr>(argument)) continue;
-    const clang::Expr* bare = written(argument);
-    while (const auto* wrapped = llvm::dyn_cast<clang::CXXConstructExpr>(bare)) {
-      if (is_device(wrapped->getType()) || written_arguments(*wrapped) != 1) break;
-      bare = written(wrapped->getArg(0));
-    }
-    if (is_device(bare->getType()) || is_device_type(bare->getType())) return bare;
-  }
-  return nullptr;
-}
-
 // Every variable that an expression reads is declared before `place`.
 bool is_visible_at(const clang::Stmt* statement, clang::SourceLocation place,
                    const clang::ASTContext& context) {
@@ -82,6 +66,21 @@ bool is_name(const clang::Expr* expression) {
 }
 
 }  // namespace
+
+const clang::Expr* device_argument(const clang::Expr* made) {
+  const auto* call = llvm::dyn_cast_or_null<clang::CallExpr>(made);
+  if (call == nullptr) return nullptr;
+  for (const clang::Expr* argument : call->arguments()) {
+    if (llvm::isa<clang::CXXDefaultArgExpr>(argument)) continue;
+    const clang::Expr* bare = written(argument);
+    while (const auto* wrapped = llvm::dyn_cast<clang::CXXConstructExpr>(bare)) {
+      if (is_device(wrapped->getType()) || written_arguments(*wrapped) != 1) break;
+      bare = written(wrapped->getArg(0));
+    }
+    if (is_device(bare->getType()) || is_device_type(bare->getType())) return bare;
+  }
+  return nullptr;
+}
 
 std::string name_of(const Operand& operand, const clang::ASTContext& context) {
   return "'" + quoted(spelled(operand), context) + "'";

@@ -10,6 +10,10 @@
 
 namespace devsan::lint {
 
+// `device` of `net->to(device)`, `x.to(device)` or `torch::jit::load(path, device)`. Null when
+// `made` is no call, or names none.
+const clang::Expr* device_argument(const clang::Expr* made);
+
 // The operand as the program spells it, in quotes.
 std::string name_of(const Operand& operand, const clang::ASTContext& context);
 

@@ -202,7 +202,7 @@ class Functions : public clang::RecursiveASTVisitor<Functions> {
   // A move to the CPU, where modules begin, moves nothing.
   static bool leaves_cpu(const Event& move) {
     const auto* call = llvm::cast<clang::CXXMemberCallExpr>(move.expression);
-    return named_device(moved_to(*call)) != PlainDevice::kCpu;
+    return named_device(moved_to(*call), nullptr) != PlainDevice::kCpu;
   }
 
   // backward(), one move and step() in one block, and the gradients not dropped in between.

@@ -49,17 +49,11 @@ const clang::Stmt* body_of_loop(const clang::Stmt* statement) {
   return nullptr;
 }
 
-// A module whose forward is not here may move what it is given; so may one that calls `to`.
+// A module whose forward is not here may move what it is given.
 bool takes_as_is(const clang::CXXRecordDecl& module) {
   if (is_of_libtorch(module)) return true;
   for (const clang::CXXMethodDecl* method : module.methods()) {
-    if (plain_name(method) != "forward") continue;
-    const clang::FunctionDecl* definition = nullptr;
-    return method->hasBody(definition) &&
-           find_call(definition->getBody(), [](const clang::CallExpr& call) {
-             const llvm::StringRef name = plain_name(call.getDirectCallee());
-             return name == "to" || name == "cuda" || call.getDirectCallee() == nullptr;
-           }) == nullptr;
+    if (plain_name(method) == "forward") return takes_as_it_is(method);
   }
   return false;
 }

@@ -16,13 +16,17 @@ struct Entry {
   bool opt_in;
 };
 
-constexpr std::array<Entry, 13> kEntries{{
+constexpr std::array<Entry, 17> kEntries{{
+    {"devsan-asymmetric-move", &RuleSet::asymmetric_move, false},
+    {"devsan-asymmetric-move-unproven", &RuleSet::asymmetric_move_unproven, true},
     {"devsan-collective-device", &RuleSet::collective_device, false},
     {"devsan-dropped-move", &RuleSet::dropped_move, false},
     {"devsan-factory-without-device", &RuleSet::factory_without_device, false},
     {"devsan-frozen-device", &RuleSet::frozen_device, false},
     {"devsan-hard-coded-device", &RuleSet::hard_coded_device, false},
     {"devsan-hard-coded-device-setup", &RuleSet::hard_coded_device_set_up, true},
+    {"devsan-hidden-sync", &RuleSet::hidden_sync, false},
+    {"devsan-hidden-sync-unproven", &RuleSet::hidden_sync_unproven, true},
     {"devsan-load-without-device", &RuleSet::load_without_device, false},
     {"devsan-mixed-devices", &RuleSet::mixed_devices, false},
     {"devsan-module-move-in-forward", &RuleSet::module_move_in_forward, false},

@@ -8,19 +8,23 @@
 namespace devsan::lint {
 
 struct RuleSet {
+  bool asymmetric_move = true;
+  bool asymmetric_move_unproven = false;  // opt-in: notes where the CPU is not certain
   bool collective_device = true;
-  bool replica_device = true;
-  bool optimizer_placement = true;
-  bool frozen_device = true;
   bool dropped_move = true;
+  bool factory_without_device = true;
+  bool frozen_device = true;
   bool hard_coded_device = true;
   bool hard_coded_device_set_up = false;  // opt-in: notes in programs' set-up and in tests
-  bool unregistered_member = true;
-  bool unmoved_tensor = true;
-  bool mixed_devices = true;
-  bool factory_without_device = true;
+  bool hidden_sync = true;
+  bool hidden_sync_unproven = false;  // opt-in: notes where the device is not certain
   bool load_without_device = true;
+  bool mixed_devices = true;
   bool module_move_in_forward = true;
+  bool optimizer_placement = true;
+  bool replica_device = true;
+  bool unmoved_tensor = true;
+  bool unregistered_member = true;
 
   // Whether a rule, named with or without "devsan-", is on. A name that is no rule's counts as on:
   // who silences it is told that it silences nothing.

@@ -5,10 +5,12 @@
 #include <utility>
 
 #include "../placement/nesting.h"
+#include "asymmetric_move.h"
 #include "collective_device.h"
 #include "device_flow.h"
 #include "dropped_move.h"
 #include "hard_coded_device.h"
+#include "hidden_sync.h"
 #include "load_without_device.h"
 #include "module_move_in_forward.h"
 #include "optimizer_placement.h"
@@ -16,6 +18,16 @@
 #include "unregistered_member.h"
 
 namespace devsan::lint {
+namespace {
+
+// Of a rule with an opt-in part, whose findings are notes: the others only when `on`.
+auto warnings_if(bool on, Report report) {
+  return [on, report](const Diagnostic& diagnostic) {
+    if (on || diagnostic.level == Level::kNote) report(diagnostic);
+  };
+}
+
+}  // namespace
 
 RuleStatistics run_rules(clang::ASTContext& context, llvm::ArrayRef<clang::Decl*> declarations,
                          const RuleSet& rules, const std::string& project_root,
@@ -34,9 +46,8 @@ RuleStatistics run_rules(clang::ASTContext& context, llvm::ArrayRef<clang::Decl*
     HardCodedDeviceOptions options;
     options.set_up_and_tests = rules.hard_coded_device_set_up;
     options.project_root = project_root;
-    check_hard_coded_devices(context, declarations, options, [&](const Diagnostic& diagnostic) {
-      if (rules.hard_coded_device || diagnostic.level == Level::kNote) report(diagnostic);
-    });
+    check_hard_coded_devices(context, declarations, options,
+                             warnings_if(rules.hard_coded_device, report));
   }
   if (rules.unregistered_member) check_unregistered_members(context, declarations, report);
   if (rules.load_without_device) check_loads_without_device(context, declarations, report);
@@ -45,6 +56,14 @@ RuleStatistics run_rules(clang::ASTContext& context, llvm::ArrayRef<clang::Decl*
   if (rules.replica_device) check_replica_device(context, declarations, report);
   if (rules.collective_device) {
     check_collective_devices(context, declarations, project_root, report);
+  }
+  if (rules.asymmetric_move || rules.asymmetric_move_unproven) {
+    check_asymmetric_moves(context, declarations, rules.asymmetric_move_unproven,
+                           warnings_if(rules.asymmetric_move, report));
+  }
+  if (rules.hidden_sync || rules.hidden_sync_unproven) {
+    check_hidden_syncs(context, declarations, rules.hidden_sync_unproven,
+                       warnings_if(rules.hidden_sync, report));
   }
   const DeviceFlowRules flow{rules.unmoved_tensor, rules.mixed_devices,
                              rules.factory_without_device};

@@ -11,7 +11,8 @@ namespace {
 
 // An argument that names a device; kUnknown when one is given that cannot be read, kCpu when none
 // is and `by_default` says so.
-PlainDevice device_among(const clang::CallExpr& call, PlainDevice by_default) {
+PlainDevice device_among(const clang::CallExpr& call, PlainDevice by_default,
+                         const clang::FunctionDecl* function) {
   const clang::FunctionDecl* callee = call.getDirectCallee();
   for (unsigned i = 0; i < call.getNumArgs() && i < callee->getNumParams(); ++i) {
     const clang::QualType type = callee->getParamDecl(i)->getType();
@@ -22,9 +23,27 @@ PlainDevice device_among(const clang::CallExpr& call, PlainDevice by_default) {
     const bool dtype_alone =
         is_tensor_options(type) && options != nullptr && options->getNumArgs() > 0 &&
         plain_name(written(options->getArg(0))->getType()->getAsTagDecl()) == "ScalarType";
-    return dtype_alone ? by_default : named_device(call.getArg(i));
+    return dtype_alone ? by_default : named_device(call.getArg(i), function);
   }
   return by_default;
+}
+
+bool moves_any(const clang::Stmt* statement) {
+  if (statement == nullptr) return false;
+  if (const auto* call = llvm::dyn_cast<clang::CallExpr>(statement)) {
+    const llvm::StringRef name = plain_name(call->getDirectCallee());
+    const bool unseen = call->getDirectCallee() == nullptr;
+    if (unseen || name == "to" || name == "cuda" || name == "cpu" || name == "copy_") return true;
+  }
+  return llvm::any_of(statement->children(), moves_any);
+}
+
+bool mentions(const clang::Stmt* statement, const clang::ValueDecl* variable) {
+  if (statement == nullptr) return false;
+  const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(statement);
+  if (reference != nullptr && reference->getDecl() == variable) return true;
+  return llvm::any_of(statement->children(),
+                      [variable](const clang::Stmt* child) { return mentions(child, variable); });
 }
 
 // Gives a tensor where the object is, in a chain of methods.
@@ -37,7 +56,7 @@ bool keeps_device(llvm::StringRef method) {
 
 }  // namespace
 
-PlainDevice named_device(const clang::Expr* expression) {
+PlainDevice named_device(const clang::Expr* expression, const clang::FunctionDecl* function) {
   const clang::Expr* bare = written(expression);
   if (const auto* text = llvm::dyn_cast<clang::StringLiteral>(bare); text != nullptr) {
     const llvm::StringRef name = text->isOrdinary() ? text->getString() : "";
@@ -51,21 +70,56 @@ PlainDevice named_device(const clang::Expr* expression) {
         .Default(PlainDevice::kUnknown);
   }
   if (const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(bare)) {
-    return made->getNumArgs() == 0 ? PlainDevice::kUnknown : named_device(made->getArg(0));
+    return made->getNumArgs() == 0 ? PlainDevice::kUnknown
+                                   : named_device(made->getArg(0), function);
   }
   if (const auto* call = llvm::dyn_cast<clang::CallExpr>(bare)) {
     // `torch::device(torch::kCUDA)`, `options.device(torch::kCUDA)`
     const bool says = plain_name(call->getDirectCallee()) == "device" && call->getNumArgs() > 0;
-    if (says) return named_device(call->getArg(0));
+    if (says) return named_device(call->getArg(0), function);
     const auto* method = llvm::dyn_cast<clang::CXXMemberCallExpr>(bare);
     const bool chained = method != nullptr && method->getImplicitObjectArgument() != nullptr &&
                          is_tensor_options(method->getType());
-    return chained ? named_device(method->getImplicitObjectArgument()) : PlainDevice::kUnknown;
+    return chained ? named_device(method->getImplicitObjectArgument(), function)
+                   : PlainDevice::kUnknown;
   }
-  const auto* variable = llvm::dyn_cast_or_null<clang::VarDecl>(named_value(bare));
-  const bool constant = variable != nullptr && variable->getType().isConstQualified() &&
-                        variable->getInit() != nullptr;
-  return constant ? named_device(variable->getInit()) : PlainDevice::kUnknown;
+  const clang::ValueDecl* variable = named_value(bare);
+  const clang::Expr* value = only_value(variable, function);
+  const auto* constant = llvm::dyn_cast_or_null<clang::VarDecl>(variable);
+  if (value == nullptr && constant != nullptr && constant->getType().isConstQualified()) {
+    value = constant->getInit();
+  }
+  return value == nullptr ? PlainDevice::kUnknown : named_device(value, function);
+}
+
+bool takes_as_it_is(const clang::FunctionDecl* callee) {
+  if (callee == nullptr) return false;
+  if (is_of_libtorch(*callee)) return true;
+  const clang::FunctionDecl* definition = nullptr;
+  return callee->hasBody(definition) && !moves_any(definition->getBody());
+}
+
+bool is_plain_scalar(const clang::Expr* tensor, const clang::FunctionDecl* function) {
+  const clang::Expr* bare = written(tensor);
+  if (const clang::Expr* value = only_value(named_value(bare), function)) {
+    return is_plain_scalar(value, function);
+  }
+  const auto* call = llvm::dyn_cast<clang::CallExpr>(bare);
+  const llvm::StringRef name =
+      call == nullptr ? llvm::StringRef() : plain_name(call->getDirectCallee());
+  if (llvm::isa_and_nonnull<clang::CXXMemberCallExpr>(call)) {
+    return reduces_to_scalar(name) && written_arguments(*call) == 0;
+  }
+  if (name == "scalar_tensor") return true;
+  if (call == nullptr || call->getNumArgs() == 0) return false;
+  const clang::Expr* first = written(call->getArg(0));
+  if (name != "tensor") return name != "arange" && is_empty_list(first);
+  // A number is wrapped once.
+  if (const auto* wrapped = llvm::dyn_cast<clang::CXXConstructExpr>(first);
+      wrapped != nullptr && wrapped->getNumArgs() == 1) {
+    first = written(wrapped->getArg(0));
+  }
+  return first->getType()->isArithmeticType();
 }
 
 bool may_change(const clang::Stmt* body, const clang::ValueDecl* variable) {
@@ -107,7 +161,7 @@ const clang::Expr* only_value(const clang::ValueDecl* variable,
   const auto* local = llvm::dyn_cast_or_null<clang::VarDecl>(variable);
   if (local == nullptr || function == nullptr || !local->isLocalVarDecl() ||
       local->isStaticLocal() || local->getInit() == nullptr || !function->hasBody() ||
-      may_change(function->getBody(), local)) {
+      may_change(function->getBody(), local) || mentions(local->getInit(), local)) {
     return nullptr;
   }
   return local->getInit();
@@ -127,13 +181,18 @@ PlainDevice plain_device(const clang::Expr* tensor, const clang::FunctionDecl* f
     }
     if (method == "cpu") return PlainDevice::kCpu;
     if (method == "cuda") return PlainDevice::kCuda;
-    if (method == "to") return device_among(*call, plain_device(object, function));
+    if (method == "to") return device_among(*call, plain_device(object, function), function);
     return keeps_device(method) ? plain_device(object, function) : PlainDevice::kUnknown;
+  }
+  if (const auto* element = llvm::dyn_cast<clang::CXXOperatorCallExpr>(bare);
+      element != nullptr && element->getOperator() == clang::OO_Subscript &&
+      is_tensor(element->getArg(0)->getType())) {
+    return plain_device(element->getArg(0), function);
   }
   if (const auto* call = llvm::dyn_cast<clang::CallExpr>(bare);
       call != nullptr && call->getDirectCallee() != nullptr) {
     const bool factory = is_factory(*call->getDirectCallee());
-    return factory ? device_among(*call, PlainDevice::kCpu) : PlainDevice::kUnknown;
+    return factory ? device_among(*call, PlainDevice::kCpu, function) : PlainDevice::kUnknown;
   }
   const clang::Expr* value = only_value(named_value(bare), function);
   return value == nullptr || !is_tensor(bare->getType()) ? PlainDevice::kUnknown

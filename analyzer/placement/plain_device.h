@@ -11,17 +11,23 @@ namespace devsan::lint {
 
 enum class PlainDevice { kUnknown, kCpu, kCuda };
 
-// What a c10::Device, a DeviceType, a string or options name outright.
-PlainDevice named_device(const clang::Expr* expression);
+// What a c10::Device, a DeviceType, a string or options name outright, or through the one value
+// that a variable of `function` has. `function` may be null.
+PlainDevice named_device(const clang::Expr* expression, const clang::FunctionDecl* function);
 
 // Of a tensor: a factory's, a move's, or that of the one value that a variable of `function` has.
-// `function` may be null.
 PlainDevice plain_device(const clang::Expr* tensor, const clang::FunctionDecl* function);
 
 // The initialiser of a local variable that nothing in `function` changes afterwards. Null
 // otherwise.
 const clang::Expr* only_value(const clang::ValueDecl* variable,
                               const clang::FunctionDecl* function);
+
+// A body that is seen calls nothing that moves a tensor. `callee` may be null.
+bool takes_as_it_is(const clang::FunctionDecl* callee);
+
+// An expression of a tensor without dimensions, as far as the same one expression tells.
+bool is_plain_scalar(const clang::Expr* tensor, const clang::FunctionDecl* function);
 
 // True when something in `body` gives `variable` a new value, or may do so.
 bool may_change(const clang::Stmt* body, const clang::ValueDecl* variable);

@@ -10,6 +10,8 @@ namespace {
 constexpr std::string_view kLintPrefix = "devsan-";
 
 constexpr Rule kRules[] = {
+    {"asymmetric-move", Half::kLint, Level::kWarning,
+     "one tensor of a call is not moved, and the others are", "asymmetric-move"},
     {"collective-device", Half::kLint, Level::kWarning,
      "a CPU tensor enters an NCCL collective, or code that knows its rank names a device by number",
      "collective-device-lint"},
@@ -22,6 +24,9 @@ constexpr Rule kRules[] = {
      "a TorchScript archive is bound to a device by a literal or by its tensors", "frozen-device"},
     {"hard-coded-device", Half::kLint, Level::kWarning,
      "a device literal decides where tensors are placed", "hard-coded-device"},
+    {"hidden-sync", Half::kLint, Level::kWarning,
+     "a device is waited for, or the same tensor moved again, in every turn of nested loops",
+     "hidden-sync"},
     {"load-without-device", Half::kLint, Level::kWarning,
      "what is loaded goes to the device in the file, in code that chooses one",
      "load-without-device"},

@@ -142,6 +142,8 @@ class Tensor : public TensorBase {
   IntArrayRef sizes() const;
   long size(long) const;
   long dim() const;
+  Tensor nonzero() const;
+  bool equal(const Tensor&) const;
   bool defined() const;
   template <class T>
   T item() const;
@@ -165,6 +167,7 @@ Tensor operator+(const Tensor&, const Scalar&);
 Tensor operator*(const Tensor&, const Tensor&);
 Tensor operator*(const Tensor&, const Scalar&);
 Tensor relu(const Tensor&);
+bool equal(const Tensor&, const Tensor&);
 Tensor zeros_like(const Tensor&, TensorOptions options = {});
 Tensor ones_like(const Tensor&, TensorOptions options = {});
 Tensor matmul(const Tensor&, const Tensor&);
