@@ -24,7 +24,8 @@ class ResultCache {
   // An empty `folder`: nothing is kept. `own` and `indices` must outlive this.
   ResultCache(std::filesystem::path folder, const OwnCode& own, HeaderIndices& indices);
 
-  // The name of a unit's entry. `settings` is all that decides the result beside the files.
+  // The name of a unit's entry. `settings` is all that decides the result beside the files: flags,
+  // rules, and what an analysis was told of functions in other files.
   std::string name_of(const std::string& file, const std::vector<std::string>& settings) const;
 
   // Thread-safe, and safe beside other processes: an entry is replaced whole.
