@@ -1,4 +1,5 @@
-// Looks for `layer->to(device)` in the forward methods of modules.
+// Looks for `layer->to(device)` in the forward methods of modules, and for `net->to(x.device())` in
+// loops.
 #include "module_move_in_forward.h"
 
 #include <optional>
@@ -88,26 +89,53 @@ const clang::FieldDecl* member_of(const clang::Expr* object, Around around) {
   return llvm::dyn_cast_or_null<clang::FieldDecl>(value);
 }
 
+// `net` of `net->to(x.device())` in every turn of a loop, where it comes from outside of it: what
+// is moved element by element is a set-up, and a `to` that names a device finds the module there.
+const clang::ValueDecl* followed_in_loop(const clang::Expr* object, const clang::Expr* device,
+                                         Around around) {
+  const auto* asked = llvm::dyn_cast<clang::CXXMemberCallExpr>(written(device));
+  if (asked == nullptr || plain_name(asked->getMethodDecl()) != "device" ||
+      !is_tensor(asked->getImplicitObjectArgument()->getType())) {
+    return nullptr;
+  }
+  for (const clang::Stmt* parent : llvm::reverse(around)) {
+    if (llvm::isa<clang::IfStmt, clang::SwitchStmt, clang::LambdaExpr>(parent)) return nullptr;
+    const bool loop =
+        llvm::isa<clang::ForStmt, clang::CXXForRangeStmt, clang::WhileStmt, clang::DoStmt>(parent);
+    if (!loop) continue;
+    const clang::ValueDecl* module = named_value(object);
+    const bool outside = llvm::isa_and_nonnull<clang::FieldDecl, clang::ParmVarDecl>(module) ||
+                         (llvm::isa_and_nonnull<clang::VarDecl>(module) &&
+                          (module->getLocation() < parent->getBeginLoc()));
+    return outside ? module : nullptr;
+  }
+  return nullptr;
+}
+
 class Body : public StackWalk<Body> {
  public:
-  Body(const clang::ASTContext& context, Report report) : context_(context), report_(report) {}
+  Body(const clang::ASTContext& context, bool forward, Report report)
+      : context_(context), forward_(forward), report_(report) {}
 
   void visit(const clang::Stmt* statement, Around around) {
     const auto* call = llvm::dyn_cast<clang::CXXMemberCallExpr>(statement);
     const clang::Expr* device = call == nullptr ? nullptr : moved_to(*call);
     if (device == nullptr) return;
-    const clang::FieldDecl* member = member_of(call->getImplicitObjectArgument(), around);
-    if (member == nullptr || is_made_once(around)) return;
-    say(*call, *device, *member);
+    const clang::Expr* object = call->getImplicitObjectArgument();
+    const clang::ValueDecl* module =
+        forward_ ? member_of(object, around) : followed_in_loop(object, device, around);
+    if (module == nullptr || is_made_once(around)) return;
+    say(*call, *device, *module);
   }
 
  private:
   void say(const clang::CXXMemberCallExpr& call, const clang::Expr& device,
-           const clang::FieldDecl& member) const {
+           const clang::ValueDecl& module) const {
     Diagnostic diagnostic;
     diagnostic.rule = kModuleMoveInForward;
     diagnostic.tokens = call.getSourceRange();
-    diagnostic.message = "forward moves '" + member.getNameAsString() +
+    diagnostic.message = std::string(forward_ ? "forward" : "the loop") + " moves '" +
+                         module.getNameAsString() +
                          "' to another device: it undoes the placement that the module was given, "
                          "and copies its weights in every step";
     diagnostic.advice = "move the input to the module instead";
@@ -139,6 +167,7 @@ class Body : public StackWalk<Body> {
   }
 
   const clang::ASTContext& context_;
+  const bool forward_;
   Report report_;
 };
 
@@ -146,12 +175,12 @@ class Methods : public clang::RecursiveASTVisitor<Methods> {
  public:
   Methods(const clang::ASTContext& context, Report report) : context_(context), report_(report) {}
 
-  bool VisitCXXMethodDecl(clang::CXXMethodDecl* method) {
-    const bool forward = plain_name(method) == "forward" && method->doesThisDeclarationHaveABody();
-    if (!forward || method->isDependentContext() || !is_module_class(method->getParent())) {
-      return true;
-    }
-    Body(context_, report_).TraverseStmt(method->getBody());
+  bool VisitFunctionDecl(clang::FunctionDecl* function) {
+    if (!function->doesThisDeclarationHaveABody() || function->isDependentContext()) return true;
+    const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(function);
+    const bool forward = method != nullptr && plain_name(method) == "forward" &&
+                         is_module_class(method->getParent());
+    Body(context_, forward, report_).TraverseStmt(function->getBody());
     return true;
   }
 

@@ -68,6 +68,34 @@ INSTANTIATE_TEST_SUITE_P(
                       "torch::nn::Linear made(2, 2); made->to(x.device()); return made(x);",
                       "fc->to(torch::kFloat); return fc(x);"));
 
+std::string train_of(const std::string& body) {
+  return "void train(torch::nn::Linear net, std::vector<torch::nn::Linear> layers, torch::Tensor "
+         "x, "
+         "torch::Device d, bool flag) { " +
+         body + " }";
+}
+
+TEST(ModuleMoveInLoop, OfWhatComesFromOutsideIsReported) {
+  const Checked checked =
+      check_moves(train_of("for (int i = 0; i < 9; ++i) { net->to(x.device()); net(x); }"));
+  ASSERT_THAT(checked.findings, SizeIs(1));
+  EXPECT_THAT(checked.findings[0].message, HasSubstr("the loop moves 'net'"));
+  EXPECT_EQ(checked.fixed(), train_of("for (int i = 0; i < 9; ++i) { x = "
+                                      "x.to(net->parameters().front().device()); net(x); }"));
+}
+
+TEST(ModuleMoveInLoop, OtherMovesAreSilent) {
+  for (const char* body :
+       {"net->to(x.device()); while (flag) net(x);",
+        "for (int i = 0; i < 9; ++i) { net->to(d); net(x); }",
+        "for (auto& layer : layers) layer->to(x.device());",
+        "while (flag) { torch::nn::Linear fresh(2, 2); fresh->to(x.device()); }",
+        "while (flag) { if (flag) { net->to(x.device()); flag = false; } }",
+        "while (flag) { if (net->weight.device() != x.device()) net->to(x.device()); }"}) {
+    EXPECT_THAT(check_moves(train_of(body)).findings, IsEmpty()) << body;
+  }
+}
+
 TEST(ModuleMoveInForward, OutsideForwardIsSilent) {
   EXPECT_THAT(check_moves("struct Net : torch::nn::Module { torch::nn::Linear fc{nullptr}; void "
                           "place(torch::Device d) { fc->to(d); } };")
