@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "../placement/clang_compat.h"
 #include "../placement/code_kind.h"
 #include "../placement/device_literal.h"
 #include "../placement/expressions.h"
@@ -12,7 +13,6 @@
 #include "../placement/stack_walk.h"
 #include "../placement/torch_types.h"
 #include "clang/AST/DeclTemplate.h"
-#include "llvm/ADT/StringSwitch.h"
 
 namespace devsan::lint {
 namespace {
@@ -27,7 +27,7 @@ bool is_nccl(clang::QualType type) {
   const clang::CXXRecordDecl* record = record_of(type);
   if (derives_from(record, "c10d", "ProcessGroupNCCL")) return true;
   const auto* pointer = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(record);
-  const bool points = llvm::StringSwitch<bool>(plain_name(pointer))
+  const bool points = StringSwitch<bool>(plain_name(pointer))
                           .Cases({"intrusive_ptr", "shared_ptr", "unique_ptr"}, true)
                           .Default(false);
   return points && pointer->getTemplateArgs()[0].getKind() == clang::TemplateArgument::Type &&
@@ -43,7 +43,7 @@ bool makes_nccl(const clang::Stmt* statement) {
 }
 
 bool is_collective(llvm::StringRef method) {
-  return llvm::StringSwitch<bool>(method)
+  return StringSwitch<bool>(method)
       .Cases({"allreduce", "allreduce_coalesced", "broadcast", "reduce", "send", "recv"}, true)
       .Cases({"allgather", "_allgather_base", "allgather_coalesced", "gather", "scatter"}, true)
       .Cases({"reduce_scatter", "_reduce_scatter_base", "alltoall", "alltoall_base"}, true)
@@ -53,7 +53,7 @@ bool is_collective(llvm::StringRef method) {
 bool is_rank_name(llvm::StringRef name) {
   while (name.consume_back("_")) {
   }
-  return llvm::StringSwitch<bool>(name)
+  return StringSwitch<bool>(name)
       .Cases({"local_rank", "localRank", "world_rank", "worldRank", "global_rank"}, true)
       .Cases({"globalRank", "my_rank", "myRank", "mpi_rank", "mpiRank"}, true)
       .Default(false);
@@ -66,7 +66,7 @@ bool asks_for_rank(const clang::CallExpr& call) {
     const auto* text = llvm::dyn_cast<clang::StringLiteral>(written(call.getArg(0)));
     return text != nullptr && text->isOrdinary() && text->getString().ends_with("RANK");
   }
-  return llvm::StringSwitch<bool>(name)
+  return StringSwitch<bool>(name)
       .Cases({"getRank", "get_rank", "MPI_Comm_rank", "ncclCommUserRank"}, true)
       .Default(false);
 }

@@ -1,10 +1,10 @@
 // The walk keeps its own stack of statements and declarations: clang's parent map is never built.
 #include "device_use.h"
 
+#include "../placement/clang_compat.h"
 #include "../placement/expressions.h"
 #include "../placement/torch_types.h"
 #include "clang/AST/RecursiveASTVisitor.h"
-#include "llvm/ADT/StringSwitch.h"
 
 namespace devsan::lint {
 namespace {
@@ -13,14 +13,14 @@ namespace {
 bool only_asks(const clang::FunctionDecl* callee) {
   if (callee == nullptr) return false;
   if (callee->getReturnType()->isBooleanType()) return true;
-  return llvm::StringSwitch<bool>(plain_name(callee))
+  return StringSwitch<bool>(plain_name(callee))
       .Cases({"defaultGenerator", "getDefaultCUDAGenerator", "lazyInitDevice"}, true)
       .Cases({"getDeviceProperties", "get_device_properties", "find", "count", "at"}, true)
       .Default(false);
 }
 
 bool sets_current_device(const clang::FunctionDecl* callee) {
-  return llvm::StringSwitch<bool>(plain_name(callee))
+  return StringSwitch<bool>(plain_name(callee))
       .Cases({"set_device", "cudaSetDevice", "SetDevice", "ExchangeDevice", "hipSetDevice"}, true)
       .Default(false);
 }

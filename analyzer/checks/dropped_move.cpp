@@ -1,12 +1,12 @@
 // Finds the statements whose value nobody takes, and asks of each whether it is a move.
 #include "dropped_move.h"
 
+#include "../placement/clang_compat.h"
 #include "../placement/expressions.h"
 #include "../placement/torch_types.h"
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Basic/SourceManager.h"
 #include "clang/Lex/Lexer.h"
-#include "llvm/ADT/StringSwitch.h"
 
 namespace devsan::lint {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 // Methods of Tensor that return a new tensor, or the same one, and never change the tensor they are
 // called on: dropped, the call did nothing.
 bool only_returns(llvm::StringRef method) {
-  return llvm::StringSwitch<bool>(method)
+  return StringSwitch<bool>(method)
       .Cases({"to", "cuda", "cpu", "contiguous", "toType", "detach", "clone"}, true)
       .Default(false);
 }

@@ -5,7 +5,7 @@
 #include "clang/AST/DeclTemplate.h"
 #include "clang/Basic/SourceManager.h"
 #include "clang/Lex/Lexer.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "clang_compat.h"
 #include "llvm/Support/Path.h"
 #include "torch_types.h"
 
@@ -68,7 +68,7 @@ bool in_test_macro(clang::SourceLocation place, const clang::ASTContext& context
   while (place.isMacroID()) {
     const llvm::StringRef macro =
         clang::Lexer::getImmediateMacroName(place, sources, context.getLangOpts());
-    const bool test = llvm::StringSwitch<bool>(macro)
+    const bool test = StringSwitch<bool>(macro)
                           .Cases({"TEST", "TEST_F", "TEST_P", "TYPED_TEST", "TYPED_TEST_P"}, true)
                           .Cases({"TEST_CASE", "SCENARIO", "BENCHMARK", "BENCHMARK_F"}, true)
                           .Cases({"BOOST_AUTO_TEST_CASE", "BOOST_FIXTURE_TEST_CASE"}, true)
@@ -90,7 +90,7 @@ bool is_test_path(llvm::StringRef path) {
   }
   const llvm::StringRef folders = llvm::sys::path::parent_path(path);
   for (auto part = llvm::sys::path::begin(folders); part != llvm::sys::path::end(folders); ++part) {
-    const bool test = llvm::StringSwitch<bool>(*part)
+    const bool test = StringSwitch<bool>(*part)
                           .Cases({"test", "tests", "testing", "unittest", "unittests"}, true)
                           .Cases({"bench", "benchmark", "benchmarks"}, true)
                           .Default(false);

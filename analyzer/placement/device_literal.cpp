@@ -1,8 +1,8 @@
 // From a construction or call to the device it names, through constants, `?:` and strings.
 #include "device_literal.h"
 
+#include "clang_compat.h"
 #include "expressions.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "torch_types.h"
 
 namespace devsan::lint {
@@ -17,13 +17,13 @@ struct Named {
 };
 
 bool is_accelerator_enumerator(llvm::StringRef name) {
-  return llvm::StringSwitch<bool>(name)
+  return StringSwitch<bool>(name)
       .Cases({"CUDA", "HIP", "XPU", "MPS", "MTIA", "HPU", "PrivateUse1"}, true)
       .Default(false);
 }
 
 bool is_accelerator_string(llvm::StringRef type) {
-  return llvm::StringSwitch<bool>(type)
+  return StringSwitch<bool>(type)
       .Cases({"cuda", "hip", "xpu", "mps", "mtia", "hpu"}, true)
       .Default(false);
 }

@@ -1,9 +1,9 @@
 // Calls: moves, factories, ops, modules, and code that is not looked into.
 #include "clang/AST/DeclTemplate.h"
 #include "clang/AST/RecursiveASTVisitor.h"
+#include "clang_compat.h"
 #include "evaluate.h"
 #include "expressions.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "module_types.h"
 #include "torch_ops.h"
 #include "torch_types.h"
@@ -21,7 +21,7 @@ bool holds_tensors(clang::QualType type) {
   const auto* record =
       llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(record_of(type));
   if (record == nullptr || record->getTemplateArgs().size() == 0) return false;
-  const bool wraps = llvm::StringSwitch<bool>(plain_name(record))
+  const bool wraps = StringSwitch<bool>(plain_name(record))
                          .Cases({"ArrayRef", "IListRef", "optional", "vector"}, true)
                          .Default(false);
   const clang::TemplateArgument& first = record->getTemplateArgs()[0];
@@ -391,7 +391,7 @@ Placement Evaluator::module_method(const clang::CXXMemberCallExpr& call,
   }
   if (method == "forward") return forward(call, object, call.getMethodDecl(), 0);
   for (const clang::Expr* argument : call.arguments()) evaluate(argument);
-  const bool asks = llvm::StringSwitch<bool>(method)
+  const bool asks = StringSwitch<bool>(method)
                         .Cases({"eval", "train", "zero_grad", "parameters", "buffers"}, true)
                         .Cases({"named_parameters", "named_buffers", "is_training"}, true)
                         .Cases({"register_module", "register_buffer", "save"}, true)

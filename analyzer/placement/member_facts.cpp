@@ -4,10 +4,10 @@
 
 #include "clang/AST/DeclTemplate.h"
 #include "clang/AST/ExprCXX.h"
+#include "clang_compat.h"
 #include "expressions.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "module_types.h"
 #include "stack_walk.h"
 #include "torch_types.h"
@@ -22,7 +22,7 @@ enum class Mention { kAsked, kUsed, kMade, kFilled, kRegistered, kReplaced, kEsc
 
 // Methods of Tensor that only tell about it, read it on the host, or take it elsewhere.
 bool asks_tensor(llvm::StringRef method) {
-  return llvm::StringSwitch<bool>(method)
+  return StringSwitch<bool>(method)
       .Cases({"to", "cpu", "cuda", "item", "data_ptr", "const_data_ptr", "mutable_data_ptr"}, true)
       .Cases({"accessor", "packed_accessor", "packed_accessor32", "packed_accessor64"}, true)
       .Cases({"device", "options", "defined", "size", "sizes", "dim", "numel", "stride"}, true)
@@ -37,14 +37,14 @@ bool asks_tensor(llvm::StringRef method) {
 // Functions that take a tensor for its shape, or on any device.
 bool takes_any_device(llvm::StringRef function) {
   return function.ends_with("_like") ||
-         llvm::StringSwitch<bool>(function)
+         StringSwitch<bool>(function)
              .Cases({"index", "index_put_", "index_put", "copy_", "to", "type_as", "view_as"}, true)
              .Cases({"expand_as", "reshape_as", "save", "print", "write", "equal"}, true)
              .Default(false);
 }
 
 bool asks_module(llvm::StringRef method) {
-  return llvm::StringSwitch<bool>(method)
+  return StringSwitch<bool>(method)
       .Cases({"parameters", "named_parameters", "buffers", "named_buffers", "children"}, true)
       .Cases({"named_children", "modules", "named_modules", "apply", "pretty_print"}, true)
       .Cases({"train", "eval", "zero_grad", "is_training", "save", "load", "get", "ptr"}, true)
@@ -53,19 +53,19 @@ bool asks_module(llvm::StringRef method) {
 }
 
 bool fills(llvm::StringRef method) {
-  return llvm::StringSwitch<bool>(method)
+  return StringSwitch<bool>(method)
       .Cases({"push_back", "emplace_back", "insert", "emplace", "push_front", "extend"}, true)
       .Default(false);
 }
 
 bool asks_container(llvm::StringRef method) {
-  return llvm::StringSwitch<bool>(method)
+  return StringSwitch<bool>(method)
       .Cases({"size", "empty", "reserve", "begin", "end", "cbegin", "cend", "find", "count"}, true)
       .Default(false);
 }
 
 bool gives_element(llvm::StringRef method) {
-  return llvm::StringSwitch<bool>(method)
+  return StringSwitch<bool>(method)
       .Cases({"at", "back", "front", "operator[]"}, true)
       .Default(false);
 }
@@ -78,7 +78,7 @@ bool gives_itself(llvm::StringRef method) {
 // Puts what it is given into something else that stands for it: the states of an LSTM.
 bool wraps(const clang::FunctionDecl* function) {
   return function != nullptr && function->isInStdNamespace() &&
-         llvm::StringSwitch<bool>(plain_name(function))
+         StringSwitch<bool>(plain_name(function))
              .Cases({"make_tuple", "make_pair", "make_optional", "as_const", "move"}, true)
              .Default(false);
 }
@@ -520,7 +520,7 @@ llvm::StringRef callee_name(const clang::CallExpr& call) {
 }
 
 bool is_registration(llvm::StringRef callee) {
-  return llvm::StringSwitch<bool>(callee)
+  return StringSwitch<bool>(callee)
       .Cases({"register_buffer", "register_parameter", "register_module"}, true)
       .Case("replace_module", true)
       .Default(false);

@@ -2,7 +2,7 @@
 #include "module_types.h"
 
 #include "clang/AST/DeclTemplate.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "clang_compat.h"
 #include "torch_types.h"
 
 namespace devsan::lint {
@@ -41,7 +41,7 @@ bool is_stateless_name(llvm::StringRef name) {
   name.consume_back("Impl");
   if (name.contains("Dropout") || name.contains("Pool") || name.contains("Pad")) return true;
   if (name.ends_with("Loss")) return true;
-  return llvm::StringSwitch<bool>(name)
+  return StringSwitch<bool>(name)
       .Cases({"ReLU", "ReLU6", "RReLU", "LeakyReLU", "ELU", "SELU", "CELU", "GELU", "GLU"}, true)
       .Cases({"SiLU", "Mish", "Sigmoid", "LogSigmoid", "Tanh", "Tanhshrink", "Hardtanh"}, true)
       .Cases({"Hardshrink", "Softshrink", "Softplus", "Softsign", "Threshold"}, true)
@@ -71,7 +71,7 @@ const clang::CXXRecordDecl* module_of(clang::QualType type) {
 clang::QualType element_of(clang::QualType type) {
   const clang::ClassTemplateSpecializationDecl* container = std_template(record_of(type));
   if (container == nullptr) return {};
-  const unsigned argument = llvm::StringSwitch<unsigned>(plain_name(container))
+  const unsigned argument = StringSwitch<unsigned>(plain_name(container))
                                 .Cases({"vector", "array", "deque", "list"}, 1)
                                 .Cases({"map", "unordered_map"}, 2)
                                 .Default(0);
@@ -111,7 +111,7 @@ const clang::Expr* moved_to(const clang::CXXMemberCallExpr& call) {
 }
 
 bool is_module_container(const clang::CXXRecordDecl& module) {
-  return llvm::StringSwitch<bool>(plain_name(&module))
+  return StringSwitch<bool>(plain_name(&module))
       .Cases({"SequentialImpl", "ModuleListImpl", "ModuleDictImpl"}, is_of_libtorch(module))
       .Default(false);
 }

@@ -1,8 +1,8 @@
 // Chains of calls, read from their end: the last one that says a device decides.
 #include "plain_device.h"
 
+#include "clang_compat.h"
 #include "expressions.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "torch_ops.h"
 #include "torch_types.h"
 
@@ -49,7 +49,7 @@ bool mentions(const clang::Stmt* statement, const clang::ValueDecl* variable) {
 // Gives a tensor where the object is, in a chain of methods.
 bool keeps_device(llvm::StringRef method) {
   return keeps_rank(method) || reduces_to_scalar(method) ||
-         llvm::StringSwitch<bool>(method)
+         StringSwitch<bool>(method)
              .Cases({"select", "narrow", "slice", "index", "squeeze", "index_select"}, true)
              .Default(false);
 }
@@ -64,7 +64,7 @@ PlainDevice named_device(const clang::Expr* expression, const clang::FunctionDec
     return name.starts_with("cuda") ? PlainDevice::kCuda : PlainDevice::kUnknown;
   }
   if (is_device_type(bare->getType())) {
-    return llvm::StringSwitch<PlainDevice>(plain_name(named_value(bare)))
+    return StringSwitch<PlainDevice>(plain_name(named_value(bare)))
         .Cases({"kCUDA", "CUDA"}, PlainDevice::kCuda)
         .Cases({"kCPU", "CPU"}, PlainDevice::kCpu)
         .Default(PlainDevice::kUnknown);

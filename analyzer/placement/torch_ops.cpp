@@ -2,7 +2,7 @@
 #include "torch_ops.h"
 
 #include "clang/AST/DeclCXX.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "clang_compat.h"
 #include "torch_types.h"
 
 namespace devsan::lint {
@@ -20,7 +20,7 @@ bool in_namespace(const clang::FunctionDecl& function, llvm::StringRef name) {
 
 bool is_factory(const clang::FunctionDecl& function) {
   if (!function.getDeclContext()->isNamespace() || !is_of_libtorch(function)) return false;
-  return llvm::StringSwitch<bool>(plain_name(&function))
+  return StringSwitch<bool>(plain_name(&function))
       .Cases({"zeros", "ones", "empty", "full", "rand", "randn", "randint", "randperm"}, true)
       .Cases({"arange", "range", "linspace", "logspace", "eye", "tensor", "scalar_tensor"}, true)
       .Cases({"from_blob", "empty_strided", "hann_window", "hamming_window", "kaiser_window"}, true)
@@ -33,7 +33,7 @@ bool is_like_factory(llvm::StringRef name) {
 }
 
 bool is_new_factory(llvm::StringRef method) {
-  return llvm::StringSwitch<bool>(method)
+  return StringSwitch<bool>(method)
       .Cases({"new_zeros", "new_ones", "new_full", "new_empty", "new_tensor"}, true)
       .Cases({"new_empty_strided", "new_blob"}, true)
       .Default(false);
@@ -47,7 +47,7 @@ bool needs_one_device(const clang::FunctionDecl& function) {
   }
   const llvm::StringRef name = plain_name(&function);
   if (is_like_factory(name) || is_new_factory(name) || name.starts_with("_")) return false;
-  return !llvm::StringSwitch<bool>(name)
+  return !StringSwitch<bool>(name)
               .Cases({"copy_", "index", "index_put", "index_put_", "to", "type_as"}, true)
               .Cases({"expand_as", "view_as", "reshape_as", "resize_as_", "sum_to_size"}, true)
               .Cases({"set_data", "set_", "swap", "is_same", "is_set_to", "is_alias_of"}, true)
@@ -62,7 +62,7 @@ bool needs_one_device(const clang::FunctionDecl& function) {
 }
 
 bool works_on_elements(llvm::StringRef name) {
-  return llvm::StringSwitch<bool>(name)
+  return StringSwitch<bool>(name)
       .Cases({"add", "add_", "sub", "sub_", "mul", "mul_", "div", "div_", "pow", "pow_"}, true)
       .Cases({"operator+", "operator-", "operator*", "operator/", "operator%"}, true)
       .Cases({"eq", "ne", "lt", "le", "gt", "ge", "maximum", "minimum", "max", "min"}, true)
@@ -76,7 +76,7 @@ bool works_on_elements(llvm::StringRef name) {
 bool keeps_rank(llvm::StringRef name) {
   name.consume_back("_");
   return works_on_elements(name) ||
-         llvm::StringSwitch<bool>(name)
+         StringSwitch<bool>(name)
              .Cases({"to", "cpu", "cuda", "contiguous", "clone", "detach", "toType"}, true)
              .Cases({"type", "float", "half", "double", "long", "int", "type_as"}, true)
              .Cases({"relu", "gelu", "silu", "sigmoid", "tanh", "exp", "log", "sqrt"}, true)
@@ -90,7 +90,7 @@ bool keeps_rank(llvm::StringRef name) {
 }
 
 bool reduces_to_scalar(llvm::StringRef name) {
-  return llvm::StringSwitch<bool>(name)
+  return StringSwitch<bool>(name)
       .Cases({"sum", "mean", "max", "min", "prod", "std", "var", "norm", "median"}, true)
       .Cases({"all", "any", "argmax", "argmin", "dot", "trace", "nansum", "logsumexp"}, true)
       .Default(false);

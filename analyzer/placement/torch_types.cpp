@@ -2,7 +2,7 @@
 #include "torch_types.h"
 
 #include "clang/AST/DeclTemplate.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "clang_compat.h"
 
 namespace devsan::lint {
 
@@ -61,7 +61,7 @@ bool takes_tensor(const clang::FunctionDecl& function) {
 }
 
 bool is_device_guard(clang::QualType type) {
-  return llvm::StringSwitch<bool>(plain_name(record_of(type)))
+  return StringSwitch<bool>(plain_name(record_of(type)))
       .Cases({"CUDAGuard", "OptionalCUDAGuard", "CUDAStreamGuard", "OptionalCUDAStreamGuard"}, true)
       .Cases({"CUDAMultiStreamGuard", "DeviceGuard", "OptionalDeviceGuard"}, true)
       .Cases({"StreamGuard", "OptionalStreamGuard", "HIPGuard", "OptionalHIPGuard"}, true)

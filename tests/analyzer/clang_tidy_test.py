@@ -1,12 +1,14 @@
 """The rules in the stock clang-tidy, by -load: findings, notes, fixes, NOLINT, options, against mock_torch."""
-import os
 import pathlib
 import shutil
 import subprocess
 
 import pytest
 
-BUILD = pathlib.Path(os.environ["DEVSAN_BUILD"])
+from tools import BUILD, LLVM_MAJOR, one_line
+
+CLANG_TIDY = f"clang-tidy-{LLVM_MAJOR}"
+OTHER_MAJOR = "19" if LLVM_MAJOR == "22" else "22"
 PLUGIN = BUILD / "lib" / "libDevsanTidy.so"
 MOCK = pathlib.Path(__file__).parent / "mock_torch"
 FLAGS = ["-std=c++20", "-nostdinc", "-nostdinc++", "-I", str(MOCK)]
@@ -26,9 +28,8 @@ int main() { torch::Device d("cuda:0"); }
 
 
 def tidy(folder, *options, checks="-*,devsan-*"):
-    program = shutil.which("clang-tidy-22")
-    assert program, "clang-tidy-22 is missing; ci/setup installs it"
-    command = [program, "-load", PLUGIN, "--quiet", f"-checks={checks}", *options, "a.cpp", "--", *FLAGS]
+    assert shutil.which(CLANG_TIDY), f"{CLANG_TIDY} is missing; ci/setup installs it"
+    command = [CLANG_TIDY, "-load", PLUGIN, "--quiet", f"-checks={checks}", *options, "a.cpp", "--", *FLAGS]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
 
 
@@ -44,7 +45,7 @@ def findings(run):
 
 
 def test_every_lint_rule_is_a_check(tmp_path):
-    listed = subprocess.run(["clang-tidy-22", "-load", PLUGIN, "--list-checks", "-checks=-*,devsan-*"],
+    listed = subprocess.run([CLANG_TIDY, "-load", PLUGIN, "--list-checks", "-checks=-*,devsan-*"],
                             capture_output=True, text=True, timeout=120)
     names = {line.strip() for line in listed.stdout.splitlines() if line.strip().startswith("devsan-")}
     explained = subprocess.run([BUILD / "bin" / "devsan", "explain"], capture_output=True, text=True)
@@ -77,3 +78,20 @@ def test_fixes(folder):
     fixed = (folder / "a.cpp").read_text()
     assert 'torch::Tensor mask = register_buffer("mask", torch::ones({4}));' in fixed
     assert '  x = x.to(torch::Device("cuda:0"));\n' in fixed
+
+
+@pytest.mark.parametrize("line", ["x.cpu();  // devsan: allow(dropped-move) warms the allocator up",
+                                  "x.cpu();  // NOLINT", "x.cpu();"])
+def test_allow_comments_are_honoured(tmp_path, line):
+    (tmp_path / "a.cpp").write_text(f"#include <torch/torch.h>\nvoid f(torch::Tensor x) {{\n  {line}\n}}\n")
+    assert findings(tidy(tmp_path)) == ([] if "//" in line else [(3, "devsan-dropped-move")])
+
+
+def test_clang_tidy_of_another_llvm_is_refused_in_one_line(folder):
+    other = f"clang-tidy-{OTHER_MAJOR}"
+    assert shutil.which(other), f"{other} is missing; ci/setup installs it"
+    run = subprocess.run([other, "-load", PLUGIN, "-checks=-*,devsan-*", "a.cpp", "--", *FLAGS], cwd=folder,
+                         capture_output=True, text=True, timeout=120)
+    assert run.returncode == 1 and run.stdout == ""
+    assert one_line(run.stderr).startswith(
+        f"DevSan's checks are built for clang-tidy {LLVM_MAJOR}; this is {OTHER_MAJOR}.")

@@ -14,8 +14,12 @@ namespace {
 clang::PrintingPolicy policy_of(const clang::ASTContext& context) {
   clang::PrintingPolicy policy(context.getLangOpts());
   policy.SuppressDefaultTemplateArgs = true;
+#if LLVM_VERSION_MAJOR >= 22
   policy.SuppressInlineNamespace =
       llvm::to_underlying(clang::PrintingPolicy::SuppressInlineNamespaceMode::All);
+#else
+  policy.SuppressInlineNamespace = true;
+#endif
   policy.SuppressTagKeyword = true;
   policy.Bool = true;
   return policy;

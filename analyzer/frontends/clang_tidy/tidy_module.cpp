@@ -11,6 +11,10 @@
 #include "clang/Basic/SourceManager.h"
 #include "devsan/findings/catalogue.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Config/llvm-config.h"
+#if LLVM_VERSION_MAJOR < 22  // there, ClangTidyModule.h has the registry
+#include "clang-tidy/ClangTidyModuleRegistry.h"
+#endif
 
 namespace devsan::lint {
 namespace {

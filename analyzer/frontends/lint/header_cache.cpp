@@ -22,7 +22,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/VirtualFileSystem.h"
 #include "llvm/Support/xxhash.h"
 #include "no_instantiation.h"
 #include "whole_files.h"
@@ -95,15 +94,11 @@ void build_pch(const FileFlags& flags, const fs::path& header, const fs::path& p
   if (invocation == nullptr) throw std::runtime_error(error);
   invocation->getFrontendOpts().OutputFile = pch.string();
   invocation->getFrontendOpts().SkipFunctionBodies = true;
-  clang::CompilerInstance compiler(
-      std::shared_ptr<clang::CompilerInvocation>(std::move(invocation)));
-  compiler.setVirtualFileSystem(llvm::vfs::createPhysicalFileSystem());
   clang::TextDiagnosticBuffer messages;
-  compiler.createDiagnostics(&messages, /*ShouldOwnClient=*/false);
-  compiler.createFileManager();
-  compiler.createSourceManager();
+  const auto compiler =
+      make_compiler(std::move(invocation), llvm::vfs::createPhysicalFileSystem(), messages);
   MakePch action;
-  compiler.ExecuteAction(action);
+  compiler->ExecuteAction(action);
   if (!fs::exists(pch)) {
     throw std::runtime_error("LibTorch's headers cannot be parsed" +
                              (messages.err_begin() == messages.err_end()

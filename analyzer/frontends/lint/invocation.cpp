@@ -1,13 +1,37 @@
-// The arguments every parse shares, and clang's driver run in the process.
+// The arguments every parse shares, and clang's driver run in the process. How a compiler is set up
+// is what differs most between LLVM 19 and 22.
 #include "invocation.h"
 
-#include "clang/Driver/CreateInvocationFromArgs.h"
-#include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/TextDiagnosticBuffer.h"
 #include "clang/Lex/PreprocessorOptions.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/VirtualFileSystem.h"
+#if LLVM_VERSION_MAJOR >= 22
+#include "clang/Driver/CreateInvocationFromArgs.h"
+#else
+#include "clang/Frontend/Utils.h"
+#endif
 
 namespace devsan::lint {
+namespace {
+
+#if LLVM_VERSION_MAJOR >= 22
+llvm::IntrusiveRefCntPtr<clang::DiagnosticsEngine> make_diagnostics(
+    clang::DiagnosticOptions& options, llvm::vfs::FileSystem& files,
+    clang::DiagnosticConsumer& messages) {
+  return clang::CompilerInstance::createDiagnostics(files, options, &messages,
+                                                    /*ShouldOwnClient=*/false);
+}
+#else
+llvm::IntrusiveRefCntPtr<clang::DiagnosticsEngine> make_diagnostics(
+    clang::DiagnosticOptions& options, llvm::vfs::FileSystem&,
+    clang::DiagnosticConsumer& messages) {
+  options.Retain();  // it is the caller's
+  return clang::CompilerInstance::createDiagnostics(&options, &messages, /*ShouldOwnClient=*/false);
+}
+#endif
+
+}  // namespace
 
 std::vector<std::string> shared_arguments(const FileFlags& flags) {
   std::vector<std::string> arguments{
@@ -34,8 +58,7 @@ std::unique_ptr<clang::CompilerInvocation> make_invocation(
   clang::TextDiagnosticBuffer messages;
   clang::CreateInvocationOptions options;
   options.VFS = files;
-  options.Diags = clang::CompilerInstance::createDiagnostics(*files, diagnostic_options, &messages,
-                                                             /*ShouldOwnClient=*/false);
+  options.Diags = make_diagnostics(diagnostic_options, *files, messages);
   auto invocation = clang::createInvocation(words, options);
   if (invocation == nullptr) {
     error = messages.err_begin() == messages.err_end() ? "clang refuses the flags"
@@ -46,6 +69,26 @@ std::unique_ptr<clang::CompilerInvocation> make_invocation(
   invocation->getFrontendOpts().DisableFree = false;
   invocation->getPreprocessorOpts().AllowPCHWithCompilerErrors = true;
   return invocation;
+}
+
+std::unique_ptr<clang::CompilerInstance> make_compiler(
+    std::unique_ptr<clang::CompilerInvocation> invocation,
+    llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files, clang::DiagnosticConsumer& messages) {
+#if LLVM_VERSION_MAJOR >= 22
+  auto compiler = std::make_unique<clang::CompilerInstance>(
+      std::shared_ptr<clang::CompilerInvocation>(std::move(invocation)));
+  compiler->setVirtualFileSystem(std::move(files));
+  compiler->createDiagnostics(&messages, /*ShouldOwnClient=*/false);
+  compiler->createFileManager();
+  compiler->createSourceManager();
+#else
+  auto compiler = std::make_unique<clang::CompilerInstance>();
+  compiler->setInvocation(std::shared_ptr<clang::CompilerInvocation>(std::move(invocation)));
+  compiler->createDiagnostics(&messages, /*ShouldOwnClient=*/false);
+  compiler->createFileManager(std::move(files));
+  compiler->createSourceManager(compiler->getFileManager());
+#endif
+  return compiler;
 }
 
 }  // namespace devsan::lint

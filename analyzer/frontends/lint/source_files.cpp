@@ -6,9 +6,9 @@
 #include <stdexcept>
 
 #include "llvm/ADT/StringRef.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "placement/clang_compat.h"
 #include "torchscript/script_archive.h"
 
 namespace devsan::lint {
@@ -18,7 +18,7 @@ namespace {
 enum class Language { kCpp, kHeader, kCuda, kOther };
 
 Language language_of(const fs::path& path) {
-  return llvm::StringSwitch<Language>(path.extension().string())
+  return StringSwitch<Language>(path.extension().string())
       .Cases({".cpp", ".cc", ".cxx", ".c++", ".C"}, Language::kCpp)
       .Cases({".h", ".hpp", ".hh", ".hxx", ".h++", ".inl", ".ipp"}, Language::kHeader)
       .Cases({".cu", ".cuh", ".hip"}, Language::kCuda)
@@ -79,7 +79,7 @@ bool is_header(const fs::path& path) {
 
 bool is_foreign_folder(const std::string& name) {
   if (name.size() > 1 && name[0] == '.') return true;
-  return llvm::StringSwitch<bool>(name)
+  return StringSwitch<bool>(name)
       .Cases({"third_party", "third-party", "thirdparty", "3rdparty"}, true)
       .Cases({"external", "extern", "vendor", "vendored", "_deps", "node_modules"}, true)
       .Cases({"build", "site-packages", "CMakeFiles"}, true)

@@ -229,14 +229,9 @@ UnitReport analyse_unit(const std::string& file, const FileFlags& flags, const s
   invocation->getFrontendOpts().SkipFunctionBodies = true;  // Consumer says of which
 
   Errors errors;
-  clang::CompilerInstance compiler(
-      std::shared_ptr<clang::CompilerInvocation>(std::move(invocation)));
-  compiler.setVirtualFileSystem(std::move(files));
-  compiler.createDiagnostics(&errors, /*ShouldOwnClient=*/false);
-  compiler.createFileManager();
-  compiler.createSourceManager();
+  const auto compiler = make_compiler(std::move(invocation), std::move(files), errors);
   Action action(own, rules, report);
-  compiler.ExecuteAction(action);
+  compiler->ExecuteAction(action);
   report.first_error = errors.first;
   if (report.failure.empty()) report.failure = failure_of(report, errors);
   if (!report.failure.empty()) report.findings.clear();
