@@ -105,6 +105,33 @@ Line lint_line() {
   return {"lint", version, ""};
 }
 
+// The clangd of this build, and the stock tools that take its plugin.
+std::vector<Line> editor_lines() {
+  std::vector<Line> lines;
+  const fs::path clangd = installation() / "bin" / "devsan-clangd";
+  if (!fs::exists(clangd)) {
+    lines.push_back({"clangd", "", "this build was made without devsan clangd"});
+  } else if (const std::string version = output_of(clangd.string() + " --version | head -1");
+             version.empty()) {
+    lines.push_back(
+        {"clangd", "", "devsan-clangd does not start: are the libraries of LLVM here?"});
+  } else {
+    lines.push_back({"clangd", version + ", with the rules", ""});
+  }
+  const std::string major = DEVSAN_LLVM_MAJOR;
+  if (!fs::exists(installation() / "lib" / "libDevsanTidy.so")) {
+    lines.push_back({"clang-tidy", "", "this build was made without the plugin"});
+  } else if (output_of("clang-tidy-" + major + " --version").empty()) {
+    lines.push_back({"clang-tidy", "",
+                     fmt::format("the plugin is for clang-tidy-{0}, which is not here: install "
+                                 "clang-tidy-{0}, or use devsan lint alone",
+                                 major)});
+  } else {
+    lines.push_back({"clang-tidy", "clang-tidy-" + major + " takes the plugin", ""});
+  }
+  return lines;
+}
+
 Line symbolizer_line() {
   const std::string version = output_of("addr2line --version | head -1");
   if (version.empty()) {
@@ -125,8 +152,11 @@ int doctor(const std::vector<std::string>& arguments) {
     return 0;
   }
   const std::set<std::string> releases = supported_releases();
-  for (const Line& line : {hooks_line(releases), torch_line(releases), gpu_line(), simulator_line(),
-                           lint_line(), symbolizer_line()}) {
+  std::vector<Line> lines{hooks_line(releases), torch_line(releases), gpu_line(), simulator_line(),
+                          lint_line()};
+  for (Line& line : editor_lines()) lines.push_back(std::move(line));
+  lines.push_back(symbolizer_line());
+  for (const Line& line : lines) {
     std::cout << fmt::format("{:<10} {}\n", line.what, line.found.empty() ? "-" : line.found);
     if (!line.problem.empty()) std::cout << fmt::format("{:<10} ! {}\n", "", line.problem);
   }

@@ -7,7 +7,7 @@ import sysconfig
 import pytest
 
 from lsp import Server, path_of, uri_of, with_edits
-from tools import BIN, LLVM_MAJOR, devsan, run
+from tools import BIN, BUILD, LLVM_MAJOR, devsan, run
 
 MOCK = pathlib.Path(__file__).parent / "mock_torch"
 FLAGS = ["-std=c++20", "-nostdinc", "-nostdinc++", f"-I{MOCK}"]
@@ -65,6 +65,29 @@ def test_a_diagnostic_has_the_rule_its_place_its_path_and_its_page(folder):
     steps = {(step["location"]["range"]["start"]["line"] + 1, step["message"].lower())
              for step in member["relatedInformation"]}
     assert steps == {(3, "made here"), (4, "used here")}
+
+
+COLLECTIVE = """\
+#include <torch/torch.h>
+namespace c10d {
+struct Work {};
+struct ProcessGroupNCCL { std::shared_ptr<Work> allreduce(std::vector<at::Tensor>& tensors); };
+}  // namespace c10d
+void f(std::shared_ptr<c10d::ProcessGroupNCCL> nccl) {
+  std::vector<at::Tensor> tensors{torch::ones({4})};
+  nccl->allreduce(tensors);
+}
+"""
+
+
+def test_the_page_is_the_one_of_the_code_rule(folder):
+    """collective-device is the name of a rule of devsan run too, which has a page of its own."""
+    page = BUILD / "share" / "devsan" / "rules" / "collective-device-lint.md"
+    assert page.exists()
+    (folder / "a.cpp").write_text(COLLECTIVE)
+    with serve(folder) as server:
+        [finding] = server.open("a.cpp")
+    assert finding["code"] == "devsan-collective-device" and path_of(finding["codeDescription"]["href"]) == page
 
 
 def test_findings_come_and_go_while_typing(folder):

@@ -45,5 +45,5 @@ def test_a_report_that_is_none_is_refused(tmp_path):
 def test_doctor_says_what_is_here():
     result = devsan("doctor")
     assert result.returncode == 0
-    for what in ("hooks", "torch", "GPUs", "simulator", "lint", "addr2line"):
+    for what in ("hooks", "torch", "GPUs", "simulator", "lint", "clangd", "clang-tidy", "addr2line"):
         assert re.search(rf"^{what} ", result.stdout, re.M), result.stdout

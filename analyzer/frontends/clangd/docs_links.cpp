@@ -3,16 +3,20 @@
 #include <filesystem>
 
 #include "clangd_interface.h"
+#include "devsan/findings/catalogue.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace clang::clangd {
 namespace {
 
 // The page of a rule as file: URI; empty when it is not installed.
-std::string page_of(llvm::StringRef rule) {
+std::string page_of(llvm::StringRef code) {
+  const devsan::Rule* rule = devsan::find_rule(code, devsan::Half::kLint);
+  if (rule == nullptr) return {};
   std::error_code error;
   const auto bin = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  const auto page = bin.parent_path() / "share" / "devsan" / "rules" / (rule.str() + ".md");
+  const auto page =
+      bin.parent_path() / "share" / "devsan" / "rules" / (std::string(rule->page) + ".md");
   if (!std::filesystem::exists(page, error)) return {};
   std::string uri = "file://";
   for (const char letter : page.string()) {
@@ -26,9 +30,9 @@ std::string page_of(llvm::StringRef rule) {
 }
 
 void set_page(llvm::json::Object& diagnostic) {
-  std::optional<llvm::StringRef> rule = diagnostic.getString("code");
-  if (!rule || !rule->consume_front("devsan-")) return;
-  const std::string page = page_of(*rule);
+  const std::optional<llvm::StringRef> code = diagnostic.getString("code");
+  if (!code || !code->starts_with("devsan-")) return;
+  const std::string page = page_of(*code);
   diagnostic.erase("codeDescription");
   if (!page.empty()) diagnostic["codeDescription"] = llvm::json::Object{{"href", page}};
 }
