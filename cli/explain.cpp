@@ -35,8 +35,10 @@ int explain(const std::vector<std::string>& arguments) {
     return 0;
   }
   if (arguments.size() > 1) throw std::invalid_argument("explain takes one rule");
-  const Rule* rule = find_rule(arguments[0], Half::kLint);
-  if (rule == nullptr) rule = find_rule(arguments[0], Half::kRun);
+  // Without the prefix a name that both halves have is run's.
+  const Rule* rule =
+      arguments[0].starts_with("devsan-") ? nullptr : find_rule(arguments[0], Half::kRun);
+  if (rule == nullptr) rule = find_rule(arguments[0], Half::kLint);
   if (rule == nullptr) {
     std::string known;
     for (const Rule& each : rules()) known += (known.empty() ? "" : ", ") + typed_id(each);

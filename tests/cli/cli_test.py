@@ -14,7 +14,7 @@ def test_version_and_help():
 
 @pytest.mark.parametrize("arguments, words", [
     (["frobnicate"], "'frobnicate' is not a command; there are lint, clangd, run, explain, report, doctor"),
-    (["explain", "no-such-rule"], "there is no rule 'no-such-rule'; there are devsan-dropped-move"),
+    (["explain", "no-such-rule"], "there is no rule 'no-such-rule'; there are devsan-"),
     (["explain", "a", "b"], "explain takes one rule"),
     (["report", "missing.json"], "cannot read 'missing.json'"),
     (["report", "missing.json", "-o", "x.pdf"], "give .json, .sarif, .html or .txt"),
@@ -33,6 +33,10 @@ def test_every_rule_is_explained_by_its_page():
     for rule in listed:
         result = devsan("explain", rule)
         page = SOURCE / "docs" / "rules" / (rule.removeprefix("devsan-") + ".md")
+        # A name that both halves have is the page of run; lint's says so in its own name.
+        of_lint = page.with_name(page.stem + "-lint.md")
+        if rule.startswith("devsan-") and of_lint.exists():
+            page = of_lint
         assert result.returncode == 0 and result.stdout == page.read_text()
 
 
