@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "../placement/code_kind.h"
-#include "../placement/flow.h"
 #include "../placement/member_facts.h"
 #include "../placement/torch_types.h"
+#include "../placement/unit_analysis.h"
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Basic/SourceManager.h"
 #include "clang/Lex/Lexer.h"
@@ -35,6 +35,7 @@ class Walk : public clang::RecursiveASTVisitor<Walk> {
   Walk(clang::ASTContext& context, llvm::ArrayRef<clang::Decl*> declarations,
        const DeviceFlowRules& rules, const std::string& project_root, Report report)
       : context_(context),
+        unit_(context),
         kinds_(context, declarations, project_root),
         rules_(rules),
         report_(report) {}
@@ -59,9 +60,9 @@ class Walk : public clang::RecursiveASTVisitor<Walk> {
         function.isDefaulted() || function.isInvalidDecl()) {
       return;
     }
-    const FlowOutcome outcome = follow_devices(
-        function, context_, [&](const Meeting& meeting) { judge(meeting, function); });
-    if (outcome == FlowOutcome::kOverLimit) ++over_limit;
+    const FunctionFlow& flow = unit_.follow(function);
+    for (const Meeting& meeting : flow.meetings) judge(meeting, function);
+    if (flow.outcome == FlowOutcome::kOverLimit) ++over_limit;
   }
 
   void judge(const Meeting& meeting, const clang::FunctionDecl& function) const {
@@ -99,6 +100,7 @@ class Walk : public clang::RecursiveASTVisitor<Walk> {
   }
 
   clang::ASTContext& context_;
+  UnitAnalysis unit_;
   CodeKinds kinds_;
   const DeviceFlowRules& rules_;
   Report report_;

@@ -1,10 +1,8 @@
 // Clang's places become lines, columns and paths.
 #include "diagnostic.h"
 
-#include "clang/Basic/FileManager.h"
 #include "clang/Basic/SourceManager.h"
 #include "clang/Lex/Lexer.h"
-#include "llvm/Support/Path.h"
 
 namespace devsan::lint {
 namespace {
@@ -30,17 +28,6 @@ SourceRange to_source_range(clang::CharSourceRange range, const clang::ASTContex
 
 }  // namespace
 
-std::string file_of(clang::SourceLocation place, const clang::SourceManager& sources) {
-  const clang::FileID file = sources.getFileID(sources.getExpansionLoc(place));
-  const clang::OptionalFileEntryRef entry = sources.getFileEntryRefForID(file);
-  if (!entry) return {};
-  // As it was asked for, not resolved: a checkout behind a link keeps the names its user knows.
-  llvm::SmallString<256> path = entry->getName();
-  sources.getFileManager().makeAbsolutePath(path);
-  llvm::sys::path::remove_dots(path, /*remove_dot_dot=*/true);
-  return path.str().str();
-}
-
 Finding to_finding(const Diagnostic& diagnostic, const clang::ASTContext& context) {
   Finding finding;
   finding.rule = diagnostic.rule;
@@ -52,7 +39,9 @@ Finding to_finding(const Diagnostic& diagnostic, const clang::ASTContext& contex
   for (const Note& note : diagnostic.notes) {
     PathStep step;
     step.label = note.text;
-    step.place = to_source_range(clang::CharSourceRange::getTokenRange(note.place), context);
+    step.place = note.place.isValid()
+                     ? to_source_range(clang::CharSourceRange::getTokenRange(note.place), context)
+                     : note.elsewhere;
     finding.path.push_back(std::move(step));
   }
   for (const Edit& edit : diagnostic.edits) {

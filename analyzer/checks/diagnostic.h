@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "../placement/source_place.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/Basic/SourceLocation.h"
 #include "devsan/findings/finding.h"
@@ -14,6 +15,7 @@ namespace devsan::lint {
 struct Note {
   clang::SourceLocation place;
   std::string text;
+  SourceRange elsewhere = {};  // when it is in a file that this translation unit does not read
 };
 
 // Replace `range` (an empty one inserts before its begin) by `text`.
@@ -36,9 +38,5 @@ using Report = llvm::function_ref<void(const Diagnostic&)>;
 
 // The finding with absolute paths of files.
 Finding to_finding(const Diagnostic& diagnostic, const clang::ASTContext& context);
-
-// The absolute path of the file in which a place stands, macros resolved to where they are used.
-// Empty when it stands in none.
-std::string file_of(clang::SourceLocation place, const clang::SourceManager& sources);
 
 }  // namespace devsan::lint

@@ -8,10 +8,11 @@
 namespace devsan::lint {
 namespace {
 
-// The tensor that a symbol stands for: `x`, `weight`.
+// The parameter that a symbol stands for, when it is a tensor.
 const clang::ValueDecl* tensor_of(const Operand& operand) {
   const DeviceValue* device = operand.placement.single();
-  const clang::ValueDecl* variable = device == nullptr ? nullptr : device->variable;
+  if (device == nullptr || !device->is_symbol()) return nullptr;
+  const clang::ValueDecl* variable = device->symbol->variable();
   return variable != nullptr && is_tensor(variable->getType()) ? variable : nullptr;
 }
 
@@ -70,8 +71,16 @@ std::optional<Diagnostic> factory_without_device(const Meeting& meeting,
                        "' names no device and is made on the CPU, but it meets " +
                        name_of(other, context) + ", which is wherever " +
                        (other.module ? "the module was moved" : "the inputs and weights are");
-  diagnostic.notes.push_back(
-      {meeting.op->getExprLoc(), "they meet in " + op_of(meeting) + " here"});
+  if (meeting.steps.empty()) {
+    diagnostic.notes.push_back(
+        {meeting.op->getExprLoc(), "they meet in " + op_of(meeting) + " here"});
+  }
+  add_way(meeting, context, diagnostic);
+  if (made_here.placement.steps != nullptr) {
+    // Made in a function that was called: what to change there is not said here.
+    add_origin(made_here, context, diagnostic);
+    return diagnostic;
+  }
   std::optional<std::string> device = device_text(other, factory->getBeginLoc(), context);
   if (const clang::ValueDecl* tensor = device ? nullptr : tensor_of(other)) {
     device = tensor->getNameAsString() + ".device()";

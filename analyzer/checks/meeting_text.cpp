@@ -59,6 +59,12 @@ bool is_repeatable(const clang::Stmt* statement) {
   return llvm::all_of(statement->children(), is_repeatable);
 }
 
+Note note_of(const SummaryStep& step, const std::string& text, const clang::ASTContext& context) {
+  Note note{location_of(step.place, context), text};
+  if (note.place.isInvalid()) note.elsewhere = step.place;
+  return note;
+}
+
 // A variable, parameter or member that can be named again.
 bool is_name(const clang::Expr* expression) {
   const clang::Expr* bare = written(expression);
@@ -83,7 +89,9 @@ const clang::Expr* device_argument(const clang::Expr* made) {
 }
 
 std::string name_of(const Operand& operand, const clang::ASTContext& context) {
-  return "'" + quoted(spelled(operand), context) + "'";
+  if (operand.of_callee) return "'" + operand.inner + "'";
+  const std::string member = operand.inner.empty() ? std::string() : "." + operand.inner;
+  return "'" + quoted(spelled(operand), context) + member + "'";
 }
 
 std::string place_of(const Operand& operand, const clang::ASTContext& context) {
@@ -97,6 +105,7 @@ std::string place_of(const Operand& operand, const clang::ASTContext& context) {
 
 std::optional<std::string> device_text(const Operand& operand, clang::SourceLocation place,
                                        const clang::ASTContext& context) {
+  if (operand.of_callee || !operand.inner.empty()) return std::nullopt;
   const clang::Expr* bare = spelled(operand);
   if (!operand.module && is_tensor(bare->getType()) && is_name(bare) &&
       is_visible_at(bare, place, context)) {
@@ -112,6 +121,7 @@ std::optional<std::string> device_text(const Operand& operand, clang::SourceLoca
 
 void add_move(const Operand& operand, const Operand& target, const clang::ASTContext& context,
               Diagnostic& diagnostic) {
+  if (operand.of_callee || !operand.inner.empty()) return;
   const clang::Expr* place = spelled(operand);
   if (!is_tensor(place->getType())) return;
   const auto range = file_range(place->getSourceRange(), context);
@@ -135,12 +145,32 @@ void add_origin(const Operand& operand, const clang::ASTContext& context, Diagno
     diagnostic.notes.push_back({placement.put->getExprLoc(), "put in here"});
   }
   const clang::Expr* made = placement.made;
-  if (made == nullptr || made == spelled(operand)) return;
+  if (made == nullptr) return;
+  if (placement.steps != nullptr) {
+    // Made in a function that was called.
+    if (!operand.of_callee && made != spelled(operand)) {
+      diagnostic.notes.push_back(
+          {made->getExprLoc(), name_of(operand, context) + " comes from here"});
+    }
+    for (const SummaryStep& step : *placement.steps) {
+      diagnostic.notes.push_back(note_of(step, step.text, context));
+    }
+    return;
+  }
+  if (made == spelled(operand) || operand.of_callee) return;
   const std::string what = name_of(operand, context);
   const bool moved = llvm::isa<clang::CXXMemberCallExpr>(made);
   std::string text = what + (moved ? " is moved to " : " is made on ") + place_of(operand, context);
   if (placement.by_default) text += ", since no device is named";
   diagnostic.notes.push_back({made->getExprLoc(), text + ", here"});
+}
+
+void add_way(const Meeting& meeting, const clang::ASTContext& context, Diagnostic& diagnostic) {
+  for (const SummaryStep& step : meeting.steps) {
+    const bool op = &step == &meeting.steps.back();
+    const std::string text = op ? "they meet in " + op_of(meeting) + " here" : "through this call";
+    diagnostic.notes.push_back(note_of(step, text, context));
+  }
 }
 
 std::string op_of(const Meeting& meeting) {

@@ -33,6 +33,9 @@ void add_move(const Operand& operand, const Operand& target, const clang::ASTCon
 // Where the operand's device comes from, as notes of the path.
 void add_origin(const Operand& operand, const clang::ASTContext& context, Diagnostic& diagnostic);
 
+// For a meeting inside a function that is called: the calls that lead there, and the op.
+void add_way(const Meeting& meeting, const clang::ASTContext& context, Diagnostic& diagnostic);
+
 // "forward", "'matmul'", "'+'": the op that both enter.
 std::string op_of(const Meeting& meeting);
 

@@ -16,6 +16,7 @@ std::optional<Diagnostic> mixed_devices(const Meeting& meeting, const clang::AST
   diagnostic.message = name_of(moved, context) + " is on " + place_of(moved, context) +
                        " and meets " + name_of(stays, context) + " on " + place_of(stays, context) +
                        ", in " + op_of(meeting);
+  add_way(meeting, context, diagnostic);
   add_origin(moved, context, diagnostic);
   add_origin(stays, context, diagnostic);
   add_move(moved, stays, context, diagnostic);

@@ -34,6 +34,7 @@ std::optional<Diagnostic> unmoved_tensor(const Meeting& meeting, const clang::AS
   diagnostic.message = name_of(behind, context) + " is on the CPU where it meets " +
                        name_of(other, context) + ", which is on " + place_of(other, context) +
                        ", in " + op_of(meeting);
+  add_way(meeting, context, diagnostic);
   add_origin(behind, context, diagnostic);
   add_origin(other, context, diagnostic);
   if (behind.module) {

@@ -2,22 +2,11 @@
 #pragma once
 
 #include <map>
-#include <optional>
 
 #include "clang/AST/Decl.h"
 #include "placement.h"
 
 namespace devsan::lint {
-
-// What a symbol can still be.
-struct SymbolFacts {
-  bool may_be_cpu = true;
-  bool may_be_cuda = true;
-  // The code itself names a CUDA device for it: not a mere possibility.
-  bool cuda_is_meant = false;
-
-  bool operator==(const SymbolFacts&) const = default;
-};
 
 // How two values that an op needs on one device stand to each other.
 enum class Conflict {
@@ -30,25 +19,38 @@ enum class Conflict {
 class DeviceState {
  public:
   // At the beginning of `function`.
-  explicit DeviceState(const clang::FunctionDecl* function) : function_(function) {}
+  DeviceState(const clang::FunctionDecl* function, Paths& paths)
+      : function_(function), paths_(&paths) {}
 
-  // Where a variable is. What the function began with is on its own symbol, unless it was changed
-  // out of sight; other variables that were never set are unknown.
-  Placement value(const clang::ValueDecl* variable) const;
-  void set(const clang::ValueDecl* variable, Placement placement);
-  void forget(const clang::ValueDecl* variable) { set(variable, Placement::unknown()); }
-  // A method of the same object may have changed any member.
-  void forget_members();
+  Paths& paths() const { return *paths_; }
 
-  SymbolFacts facts(const void* symbol) const;
-  void set_facts(const void* symbol, const SymbolFacts& facts) { symbols_[symbol] = facts; }
+  // Where what a path names is. What the function began with is on its own symbol, unless it was
+  // changed out of sight; what was never set is unknown.
+  Placement value(const Path* path) const;
+  void set(const Path* path, Placement placement);
+  const std::map<const Path*, Placement>& values() const { return values_; }  // of roots
+  void forget(const Path* path) { set(path, Placement::unknown()); }
+
+  // A parameter, or what a lambda captured from around it.
+  bool is_given(const clang::ValueDecl* variable) const;
+
+  SymbolFacts facts(const Path* symbol) const;
+  void set_facts(const Path* symbol, const SymbolFacts& facts) { symbols_[symbol] = facts; }
+  const std::map<const Path*, SymbolFacts>& all_facts() const { return symbols_; }
+
+  // What one of `devices` can be.
+  SymbolFacts facts_of(llvm::ArrayRef<DeviceValue> devices) const;
 
   // Keeps of `placement` what is on CUDA (or is not). False: this cannot be, the path is dead.
-  bool assume_cuda(const clang::ValueDecl* variable, Placement placement, bool cuda);
+  bool assume_cuda(const Path* path, Placement placement, bool cuda);
 
   Conflict conflict(const Placement& a, const Placement& b) const;
 
-  // Where two paths meet. True when this state changed.
+  // What holds where `b`, in the state `other`, meets `a`, in this one. `at` is where it is kept.
+  Placement joined(const Path* at, const Placement& a, const Placement& b,
+                   const DeviceState& other);
+
+  // Where two paths of control meet. True when this state changed.
   bool join_with(const DeviceState& other);
 
  private:
@@ -56,18 +58,16 @@ class DeviceState {
   // `placement` in the terms of `model`, where this state knows that model's device is the CPU:
   // after `if (x.is_cuda())`, what is made on the CPU in the other branch is where x is.
   Placement in_terms_of(const Placement& placement, const Placement& model) const;
-  // Two devices that a variable of type Device may hold become one symbol: all that is moved to the
-  // variable is then on the same device.
-  Placement choose(const clang::ValueDecl* variable, const Placement& a, const Placement& b,
+  // Two devices that one variable may name become one symbol: all that is moved to the variable is
+  // then on the same device.
+  Placement choose(const Path* at, const Placement& a, const Placement& b,
                    const DeviceState& other);
+  void join_symbols(const std::map<const Path*, SymbolFacts>& other);
 
   const clang::FunctionDecl* function_;
-  std::map<const clang::ValueDecl*, Placement> values_;
-  std::map<const void*, SymbolFacts> symbols_;
-  bool members_unknown_ = false;
+  Paths* paths_;
+  std::map<const Path*, Placement> values_;  // of roots
+  std::map<const Path*, SymbolFacts> symbols_;
 };
-
-// What a symbol can be that stands for one of `devices`.
-SymbolFacts facts_of_choice(llvm::ArrayRef<DeviceValue> devices, const DeviceState& state);
 
 }  // namespace devsan::lint

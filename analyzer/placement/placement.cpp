@@ -1,7 +1,5 @@
-// The lattice's join, and how devices are spelled.
+// Parts of a placement, and how devices are spelled.
 #include "placement.h"
-
-#include <algorithm>
 
 namespace devsan::lint {
 
@@ -24,6 +22,8 @@ Placement Placement::on(DeviceValue device, const clang::Expr* made) {
   placement.known = true;
   placement.devices.push_back(device);
   placement.made = made;
+  // What is said of a symbol's tensor is what will be known of it.
+  if (device.is_symbol()) placement.rank = Rank::kOfInput;
   return placement;
 }
 
@@ -33,27 +33,32 @@ Placement Placement::undefined() {
   return placement;
 }
 
-Placement join(const Placement& a, const Placement& b) {
-  constexpr std::size_t kMost = 4;
-  if (!a.known || !b.known) return Placement::unknown();
-  if (a.devices.empty()) return b;
-  if (b.devices.empty()) return a;
-  Placement both = a;
-  const auto of_default = [](const Placement& one) -> const clang::Expr* {
-    if (!one.by_default) return one.default_on_a_path;
-    return one.rank == Rank::kSome ? one.made : nullptr;
-  };
-  if (a.by_default != b.by_default || a.default_on_a_path != b.default_on_a_path) {
-    both.default_on_a_path = of_default(a) != nullptr ? of_default(a) : of_default(b);
+Placement Placement::part(llvm::StringRef step) const {
+  if (parts != nullptr) {
+    const auto entry = parts->find(std::string_view(step));
+    if (entry != parts->end()) return entry->second;
   }
-  for (const DeviceValue& device : b.devices) {
-    if (!llvm::is_contained(both.devices, device)) both.devices.push_back(device);
+  if (const DeviceValue* device = single(); device != nullptr && device->is_symbol()) {
+    Placement member = on(DeviceValue::of(device->symbol->member(step)));
+    return member;
   }
-  if (both.devices.size() > kMost) return Placement::unknown();
-  std::sort(both.devices.begin(), both.devices.end());
-  both.by_default = a.by_default && b.by_default;
-  if (a.rank != b.rank) both.rank = Rank::kUnknown;
-  return both;
+  Placement member = *this;
+  member.parts = nullptr;
+  return member;
+}
+
+void Placement::set_part(llvm::StringRef step, Placement placement) {
+  auto changed = parts == nullptr ? std::make_shared<Parts>() : std::make_shared<Parts>(*parts);
+  (*changed)[step.str()] = std::move(placement);
+  parts = std::move(changed);
+}
+
+bool Placement::operator==(const Placement& other) const {
+  const bool same = known == other.known && devices == other.devices && rank == other.rank &&
+                    by_default == other.by_default;
+  if (!same || parts == other.parts) return same;
+  if (parts == nullptr || other.parts == nullptr) return false;
+  return *parts == *other.parts;
 }
 
 }  // namespace devsan::lint

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "clang/AST/ExprCXX.h"
+#include "evaluate.h"
 #include "expressions.h"
 #include "torch_types.h"
 
@@ -11,12 +12,12 @@ namespace devsan::lint {
 namespace {
 
 struct Question {
-  const clang::ValueDecl* subject = nullptr;  // a tensor or a device
-  bool cuda = true;                           // asks for CUDA; else for the CPU
+  const clang::Expr* subject = nullptr;  // a tensor or a device
+  bool cuda = true;                      // asks for CUDA; else for the CPU
 };
 
-// The variable that `x.device().type()`, `x.device()`, `device.type()` or `device` is about.
-const clang::ValueDecl* subject_of(const clang::Expr* expression) {
+// What `x.device().type()`, `x.device()`, `device.type()` or `device` is about: `x`, `device`.
+const clang::Expr* subject_of(const clang::Expr* expression) {
   const clang::Expr* bare = written(expression);
   if (const auto* call = llvm::dyn_cast<clang::CXXMemberCallExpr>(bare)) {
     const llvm::StringRef method = plain_name(call->getMethodDecl());
@@ -26,12 +27,11 @@ const clang::ValueDecl* subject_of(const clang::Expr* expression) {
                : subject_of(call->getImplicitObjectArgument());
   }
   const clang::ValueDecl* value = named_value(bare);
-  if (value == nullptr) return nullptr;
-  const clang::QualType type = value->getType();
-  const bool constant = llvm::isa<clang::EnumConstantDecl>(value) ||
+  const clang::QualType type = bare->getType();
+  const bool constant = llvm::isa_and_nonnull<clang::EnumConstantDecl>(value) ||
                         (is_device_type(type) && type.isConstQualified());
   const bool has_device = is_tensor(type) || is_device(type) || is_device_type(type);
-  return has_device && !constant ? value : nullptr;
+  return has_device && !constant ? bare : nullptr;
 }
 
 // kCUDA or kCPU, by name: what a device is compared with.
@@ -50,7 +50,7 @@ std::optional<bool> is_cuda_constant(const clang::Expr* expression) {
 std::optional<Question> compared(const clang::Expr* left, const clang::Expr* right) {
   for (const auto& [asked, constant] : {std::pair(left, right), std::pair(right, left)}) {
     const std::optional<bool> cuda = is_cuda_constant(constant);
-    const clang::ValueDecl* subject = subject_of(asked);
+    const clang::Expr* subject = subject_of(asked);
     if (cuda && subject != nullptr) return Question{subject, *cuda};
   }
   return std::nullopt;
@@ -86,7 +86,7 @@ std::optional<Question> question_of(const clang::Expr* expression, bool& conditi
   const auto* method = llvm::dyn_cast<clang::CXXMemberCallExpr>(bare);
   if (method == nullptr || method->getImplicitObjectArgument() == nullptr) return std::nullopt;
   if (name != "is_cuda" && name != "is_cpu") return std::nullopt;
-  const clang::ValueDecl* subject = subject_of(method->getImplicitObjectArgument());
+  const clang::Expr* subject = subject_of(method->getImplicitObjectArgument());
   if (subject == nullptr) return std::nullopt;
   return Question{subject, name == "is_cuda"};
 }
@@ -104,13 +104,23 @@ const clang::Expr* condition_of(const clang::Stmt* terminator) {
 
 }  // namespace
 
-bool refine(DeviceState& state, const clang::CFGBlock& block, bool condition) {
+Refinement refine(DeviceState& state, UnitAnalysis& unit, const clang::CFGBlock& block,
+                  bool condition) {
+  Refinement refinement;
   const clang::Expr* asked = condition_of(block.getTerminatorStmt());
-  if (asked == nullptr) return true;
+  if (asked == nullptr) return refinement;
   const std::optional<Question> question = question_of(asked, condition);
-  if (!question) return true;
-  const bool cuda = question->cuda == condition;
-  return state.assume_cuda(question->subject, state.value(question->subject), cuda);
+  if (!question) return refinement;
+  Evaluator evaluator(unit, state, [](const Meeting&) {});
+  const Path* path = evaluator.target(question->subject).path;
+  if (path == nullptr) return refinement;
+  const Placement placement = state.value(path);
+  if (const DeviceValue* device = placement.single(); device != nullptr && device->is_symbol()) {
+    refinement.symbol = device->symbol;
+  }
+  refinement.cuda = question->cuda == condition;
+  refinement.dead = !state.assume_cuda(path, placement, refinement.cuda);
+  return refinement;
 }
 
 }  // namespace devsan::lint

@@ -7,8 +7,17 @@
 
 namespace devsan::lint {
 
+class UnitAnalysis;
+
+struct Refinement {
+  bool dead = false;             // the branch cannot be taken
+  const Path* symbol = nullptr;  // what was asked for, when it is a symbol,
+  bool cuda = false;             // and whether it is on CUDA when the branch is taken
+};
+
 // Narrows `state`, at the end of `block`, to what holds when the branch is taken whose condition is
-// true, or false. False: the branch cannot be taken.
-bool refine(DeviceState& state, const clang::CFGBlock& block, bool condition);
+// true, or false.
+Refinement refine(DeviceState& state, UnitAnalysis& unit, const clang::CFGBlock& block,
+                  bool condition);
 
 }  // namespace devsan::lint

@@ -68,14 +68,22 @@ bool is_device_guard(clang::QualType type) {
       .Default(false);
 }
 
-bool is_of_libtorch(const clang::Decl& declaration) {
+static llvm::StringRef outermost_namespace(const clang::Decl& declaration) {
   const clang::DeclContext* outermost = nullptr;
   for (const clang::DeclContext* context = declaration.getDeclContext();
        context != nullptr && !context->isTranslationUnit(); context = context->getParent()) {
     outermost = context;
   }
-  const llvm::StringRef name = plain_name(llvm::dyn_cast_or_null<clang::NamespaceDecl>(outermost));
+  return plain_name(llvm::dyn_cast_or_null<clang::NamespaceDecl>(outermost));
+}
+
+bool is_of_libtorch(const clang::Decl& declaration) {
+  const llvm::StringRef name = outermost_namespace(declaration);
   return name == "torch" || name == "at" || name == "c10";
+}
+
+bool is_of_std(const clang::Decl& declaration) {
+  return outermost_namespace(declaration) == "std";
 }
 
 bool derives_from(const clang::CXXRecordDecl* record, llvm::StringRef space, llvm::StringRef name) {

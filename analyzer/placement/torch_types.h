@@ -32,6 +32,9 @@ bool is_device_guard(clang::QualType type);
 // Declared in one of LibTorch's namespaces, at any depth.
 bool is_of_libtorch(const clang::Decl& declaration);
 
+// Declared in the standard library, at any depth.
+bool is_of_std(const clang::Decl& declaration);
+
 // Derives from `space::name` (or is it). Asks bases of complete classes only; dependent ones are
 // no.
 bool derives_from(const clang::CXXRecordDecl* record, llvm::StringRef space, llvm::StringRef name);

@@ -25,7 +25,7 @@ class CausalSelfAttentionImpl : public torch::nn::Module {
 #ifdef FIXED
     auto mask = torch::full({length, length}, kMasked, x.options());
 #else
-    auto mask = torch::full({length, length}, kMasked);  // missed: factory-without-device
+    auto mask = torch::full({length, length}, kMasked);  // fault: factory-without-device
 #endif
     scores = scores + torch::triu(mask, 1);
     auto y = torch::matmul(F::softmax(scores, F::SoftmaxFuncOptions(-1)), v);

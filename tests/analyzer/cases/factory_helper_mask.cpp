@@ -28,9 +28,9 @@ class DecoderImpl : public torch::nn::Module {
 #ifdef FIXED
     auto mask = subsequent_mask(target.size(1), target.device());
 #else
-    auto mask = subsequent_mask(target.size(1));
+    auto mask = subsequent_mask(target.size(1));  // fault: factory-without-device
 #endif
-    return scores.masked_fill(mask == 0, -1e9);  // missed: factory-without-device
+    return scores.masked_fill(mask == 0, -1e9);
   }
 
  private:

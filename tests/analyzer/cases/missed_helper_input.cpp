@@ -19,6 +19,6 @@ torch::Tensor transcribe(torch::jit::Module& module, std::vector<float>& samples
 #ifdef FIXED
   return module.forward({input.to(device)}).toTensor();
 #else
-  return module.forward({input}).toTensor();  // missed: unmoved-tensor
+  return module.forward({input}).toTensor();  // fault: unmoved-tensor
 #endif
 }

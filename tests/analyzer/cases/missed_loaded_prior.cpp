@@ -13,5 +13,5 @@ torch::Tensor posterior(const std::string& path, torch::Tensor likelihood, int g
   (void)path;
 #endif
   auto evidence = likelihood.to(device);
-  return evidence * prior;  // missed: unmoved-tensor
+  return evidence * prior;  // fault: unmoved-tensor
 }

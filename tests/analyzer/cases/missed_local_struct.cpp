@@ -20,6 +20,6 @@ int main() {
   sample.box = sample.box.to(device);
 #endif
   auto boxes = net->forward(sample.image).mean({2, 3});
-  auto loss = torch::mse_loss(boxes, sample.box);  // missed: unmoved-tensor
+  auto loss = torch::mse_loss(boxes, sample.box);  // fault: unmoved-tensor
   loss.backward();
 }

@@ -145,6 +145,25 @@ typename tuple_element<I, tuple<T...>>::type&& get(tuple<T...>&&);
 template <size_t I, class... T>
 const typename tuple_element<I, tuple<T...>>::type& get(const tuple<T...>&);
 
+template <class First, class Second>
+struct pair {
+  First first;
+  Second second;
+};
+
+template <class Key, class Value>
+class map {
+ public:
+  map();
+  Value& operator[](const Key&);
+  Value& at(const Key&);
+  pair<const Key, Value>* begin();
+  pair<const Key, Value>* end();
+};
+
+template <class Iterator, class Function>
+Function for_each(Iterator begin, Iterator end, Function function);
+
 template <class Character>
 class basic_ostream {};
 using ostream = basic_ostream<char>;
