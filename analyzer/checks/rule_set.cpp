@@ -16,7 +16,7 @@ struct Entry {
   bool opt_in;
 };
 
-constexpr std::array<Entry, 17> kEntries{{
+constexpr std::array<Entry, 18> kEntries{{
     {"devsan-asymmetric-move", &RuleSet::asymmetric_move, false},
     {"devsan-asymmetric-move-unproven", &RuleSet::asymmetric_move_unproven, true},
     {"devsan-collective-device", &RuleSet::collective_device, false},
@@ -28,6 +28,7 @@ constexpr std::array<Entry, 17> kEntries{{
     {"devsan-hidden-sync", &RuleSet::hidden_sync, false},
     {"devsan-hidden-sync-unproven", &RuleSet::hidden_sync_unproven, true},
     {"devsan-load-without-device", &RuleSet::load_without_device, false},
+    {"devsan-missing-device-guard", &RuleSet::missing_device_guard, false},
     {"devsan-mixed-devices", &RuleSet::mixed_devices, false},
     {"devsan-module-move-in-forward", &RuleSet::module_move_in_forward, false},
     {"devsan-optimizer-placement", &RuleSet::optimizer_placement, false},

@@ -19,6 +19,7 @@ struct RuleSet {
   bool hidden_sync = true;
   bool hidden_sync_unproven = false;  // opt-in: notes where the device is not certain
   bool load_without_device = true;
+  bool missing_device_guard = true;
   bool mixed_devices = true;
   bool module_move_in_forward = true;
   bool optimizer_placement = true;

@@ -30,8 +30,8 @@ auto warnings_if(bool on, Report report) {
 }  // namespace
 
 RuleStatistics run_rules(clang::ASTContext& context, llvm::ArrayRef<clang::Decl*> declarations,
-                         const RuleSet& rules, const std::string& project_root,
-                         Report report_once) {
+                         const RuleSet& rules, const std::string& project_root, Report report_once,
+                         GuardQuestions* for_the_run) {
   RuleStatistics statistics;
   statistics.too_deep = nested_too_deep(declarations);
   if (statistics.too_deep.isValid()) return statistics;
@@ -64,6 +64,14 @@ RuleStatistics run_rules(clang::ASTContext& context, llvm::ArrayRef<clang::Decl*
   if (rules.hidden_sync || rules.hidden_sync_unproven) {
     check_hidden_syncs(context, declarations, rules.hidden_sync_unproven,
                        warnings_if(rules.hidden_sync, report));
+  }
+  if (rules.missing_device_guard) {
+    GuardQuestions questions = guard_questions(context, declarations, project_root);
+    if (for_the_run == nullptr) {
+      check_missing_device_guard(questions, report);
+    } else {
+      *for_the_run = std::move(questions);
+    }
   }
   const DeviceFlowRules flow{rules.unmoved_tensor, rules.mixed_devices,
                              rules.factory_without_device};

@@ -30,6 +30,8 @@ constexpr Rule kRules[] = {
     {"load-without-device", Half::kLint, Level::kWarning,
      "what is loaded goes to the device in the file, in code that chooses one",
      "load-without-device"},
+    {"missing-device-guard", Half::kLint, Level::kWarning,
+     "work for a tensor's device is started on whatever device is current", "missing-device-guard"},
     {"mixed-devices", Half::kLint, Level::kWarning,
      "values known to be on different CUDA devices meet", "mixed-devices"},
     {"module-move-in-forward", Half::kLint, Level::kWarning,

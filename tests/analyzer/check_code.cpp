@@ -11,8 +11,10 @@
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/FrontendActions.h"
 #include "clang/Tooling/Tooling.h"
+#include "cuda_location.h"
 #include "no_instantiation.h"
 #include "real_torch.h"
+#include "source_files.h"
 
 namespace devsan::lint::test {
 namespace {
@@ -64,6 +66,15 @@ std::vector<std::string> mock_arguments() {
           "-nostdinc++", "-include", DEVSAN_MOCK_TORCH "/torch/torch.h"};
 }
 
+constexpr const char* kCudaRuntime = "/project/cuda_runtime.h";
+
+// What `devsan lint` parses CUDA files with where there are no CUDA headers.
+std::vector<std::string> cuda_arguments() {
+  return {"-x",         "cuda",    "--cuda-host-only",         "-nocudainc",
+          "-nocudalib", "-Xclang", "-target-sdk-version=12.0", "-include",
+          kCudaRuntime};
+}
+
 std::vector<std::string> real_arguments(const std::string& code) {
   std::vector<std::string> arguments = real_torch_arguments();
   // Not in torch/torch.h, and slow to read.
@@ -88,10 +99,20 @@ std::string Checked::fixed() const {
 Checked check_anything(const std::string& code, const RuleSet& rules, const std::string& path) {
   Checked checked;
   checked.code = code;
-  const std::vector<std::string> arguments =
-      std::getenv("DEVSAN_REAL_TORCH") != nullptr ? real_arguments(code) : mock_arguments();
+  const bool cuda = is_cuda(path);
+  std::vector<std::string> arguments = std::getenv("DEVSAN_REAL_TORCH") != nullptr && !cuda
+                                           ? real_arguments(code)
+                                           : mock_arguments();
+  clang::tooling::FileContentMappings files;
+  if (cuda) {
+    files.emplace_back(kCudaRuntime, cuda_stand_in());
+    const std::vector<std::string> more = cuda_arguments();
+    arguments.insert(arguments.begin(), more.begin(), more.end());
+    arguments.insert(arguments.end(), {"-include", DEVSAN_MOCK_TORCH "/ATen/cuda/CUDAContext.h"});
+  }
   checked.compiles = clang::tooling::runToolOnCodeWithArgs(
-      std::make_unique<Action>(rules, checked.findings), code, arguments, path);
+      std::make_unique<Action>(rules, checked.findings), code, arguments, path, "clang-tool",
+      std::make_shared<clang::PCHContainerOperations>(), files);
   return checked;
 }
 

@@ -21,7 +21,7 @@ struct Checked {
 // `code` is read after mock_torch's torch/torch.h, or, with DEVSAN_REAL_TORCH in the environment,
 // after the real one. It must compile: the test fails when it does
 // not. Lines of findings count from the code's own first line. `path` is the file that the code
-// claims to be.
+// claims to be; it is CUDA when that ends in .cu, and then always read with the mock.
 Checked check(const std::string& code, const RuleSet& rules = {},
               const std::string& path = "/project/src/code.cpp");
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "invocation.h"
+#include "nvcc_command.h"
 #include "temporary_folder.h"
 
 namespace devsan::lint::test {
@@ -53,6 +54,104 @@ TEST(NormaliseFlags, OldStandardsBecomeTheOneThatTorchNeeds) {
   EXPECT_EQ(normalise({"g++"}).standard, "gnu++17");
   EXPECT_EQ(normalise({"g++", "-std=c++2a"}).standard, "gnu++20");
   EXPECT_EQ(normalise({"g++", "-std=gnu++23"}).standard, "gnu++23");
+}
+
+TEST(NvccCommand, BecomesWordsThatCompilersShare) {
+  const FileFlags flags = normalise({"ccache",
+                                     "/opt/cuda/bin/nvcc",
+                                     "-forward-unknown-to-host-compiler",
+                                     "-DFOO=1",
+                                     "--define-macro",
+                                     "BAR",
+                                     "-Iinclude",
+                                     "--include-path=other",
+                                     "-isystem=/usr/x",
+                                     "-std",
+                                     "c++20",
+                                     "-gencode",
+                                     "arch=compute_80,code=sm_80",
+                                     "--generate-code=arch=compute_90,code=[compute_90,sm_90]",
+                                     "-Xcompiler",
+                                     "-fPIC,-DHOST=2",
+                                     "-Xcompiler=-Wall",
+                                     "-Xptxas",
+                                     "-v",
+                                     "-ccbin",
+                                     "gcc",
+                                     "--expt-relaxed-constexpr",
+                                     "--use_fast_math",
+                                     "-x",
+                                     "cu",
+                                     "-c",
+                                     "a.cpp",
+                                     "-o",
+                                     "a.o"});
+  EXPECT_THAT(flags.rest, ElementsAre("-DFOO=1", "-DBAR", "-I", "/source/include", "-I",
+                                      "/source/other", "-isystem", "/usr/x", "-DHOST=2"));
+  EXPECT_EQ(flags.standard, "gnu++20");
+  EXPECT_TRUE(flags.cuda);
+}
+
+TEST(NvccCommand, OptionsOfOtherCompilersAreTheirOwn) {
+  // For GCC, -Xcompiler is nothing and the words behind it are words.
+  EXPECT_FALSE(is_nvcc(std::vector<std::string>{"g++", "-c", "nvcc.cpp"}));
+  EXPECT_FALSE(normalise({"g++", "-x", "c++", "-c", "a.cpp"}).cuda);
+  EXPECT_TRUE(normalise({"clang++", "-x", "cuda", "-c", "a.cpp"}).cuda);
+}
+
+using NvccOptionsFile = TemporaryFolder;
+
+TEST_F(NvccOptionsFile, IsRead) {
+  add("flags.rsp", "-I\"with space\" -DFROM_FILE");
+  const FileFlags flags = normalise_flags({"nvcc", "--options-file", "flags.rsp", "-c", "a.cu"},
+                                          root_.string(), TorchLocation{});
+  EXPECT_THAT(flags.rest, ElementsAre("-I", (root_ / "with space").string(), "-DFROM_FILE"));
+}
+
+using CudaHeaders = TemporaryFolder;
+
+TEST_F(CudaHeaders, AreWholeWithTheCompilersPart) {
+  const std::string runtime = (root_ / "cuda_runtime").string();
+  const std::string crt = (root_ / "crt_wheel").string();
+  add("cuda_runtime/cuda_runtime.h");
+  add("cuda_runtime/cuda.h", "#ifndef X\n#define CUDA_VERSION 12090\n#endif\n");
+  EXPECT_FALSE(cuda_in({runtime}));
+  add("crt_wheel/crt/host_defines.h");
+  const auto cuda = cuda_in({runtime, crt});
+  ASSERT_TRUE(cuda);
+  EXPECT_EQ(cuda->version, "12.9");
+  EXPECT_THAT(cuda->folders, ElementsAre(runtime, crt));
+}
+
+TEST_F(CudaHeaders, ThrustHasAFolderOfItsOwnSinceCuda13) {
+  add("include/cuda_runtime.h");
+  add("include/cuda.h", "#define CUDA_VERSION 13000\n");
+  add("include/crt/host_defines.h");
+  add("include/cccl/thrust/version.h");
+  const std::string include = (root_ / "include").string();
+  const auto cuda = cuda_in({include});
+  ASSERT_TRUE(cuda);
+  EXPECT_EQ(cuda->version, "13.0");
+  EXPECT_THAT(cuda->folders, ElementsAre(include, include + "/cccl"));
+}
+
+TEST_F(CudaHeaders, OfTheNvccInTheCommandGoFirst) {
+  add("include/cuda_runtime.h");
+  add("include/cuda.h", "#define CUDA_VERSION 12040\n");
+  add("include/crt/host_defines.h");
+  TorchLocation torch;
+  torch.cuda = CudaLocation{{"/wheels"}, "13.0"};
+  const std::string nvcc = (root_ / "bin/nvcc").string();
+  EXPECT_EQ(normalise_flags({nvcc, "-c", "a.cu"}, "/source", torch).torch.cuda->version, "12.4");
+  EXPECT_EQ(normalise_flags({"nvcc", "-c", "a.cu"}, "/source", torch).torch.cuda->version, "13.0");
+}
+
+TEST(Invocation, OfCudaFilesReadsTheHostSideOnly) {
+  FileFlags flags = normalise({"nvcc", "-x", "cu", "a.cpp"});
+  const auto host = shared_arguments(flags);
+  EXPECT_THAT(host, Contains("--cuda-host-only"));
+  flags.cuda = false;
+  EXPECT_THAT(shared_arguments(flags), Not(Contains("--cuda-host-only")));
 }
 
 using InferFlags = TemporaryFolder;

@@ -5,6 +5,8 @@ import pathlib
 import shutil
 import subprocess
 
+import pytest
+
 from linting import LINT, SITE_PACKAGES, lint
 
 MODEL = """\
@@ -105,13 +107,6 @@ def test_file_that_cannot_be_analysed_is_named_and_the_others_reported(project, 
     assert "kernel.cu: cannot be analysed: CUDA files cannot be analysed yet" in run.stderr
     assert run.stdout.count(" warning: ") == 3
     assert "2 not analysed" in run.stderr
-
-
-def test_cuda_files_in_folders_are_counted(project, cache):
-    project("clean.cpp", CLEAN)
-    project("kernels/k.cu", "__global__ void k() {}\n")
-    run = lint(".", cwd=project.root, cache=cache)
-    assert run.returncode == 0 and "1 CUDA file skipped" in run.stderr
 
 
 def test_own_headers_are_reported_once_and_foreign_ones_never(project, cache):
@@ -331,6 +326,70 @@ def test_python_extension_is_understood(project, cache):
     report = json.loads(run.stdout)
     assert [f["line"] for f in report["findings"]] == [2]
     assert report["files"][0]["analysed"]
+
+
+KERNEL = """\
+    #include <torch/extension.h>
+    #include <ATen/cuda/CUDAContext.h>
+    #include <thrust/complex.h>
+    #include "scale.cuh"
+    torch::Tensor scale(torch::Tensor x) {
+      x.contiguous();
+      AT_DISPATCH_FLOATING_TYPES_AND_HALF(x.scalar_type(), "scale", [&] {
+        scale_kernel<scalar_t><<<64, 256, 0, at::cuda::getCurrentCUDAStream()>>>(x.data_ptr<scalar_t>(), x.numel());
+      });
+      return x;
+    }
+    """
+KERNEL_HEADER = """\
+    #pragma once
+    template <typename scalar_t>
+    __global__ void scale_kernel(scalar_t* x, int64_t n) {
+      __shared__ float tile[32];
+      for (int64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) x[i] *= 2;
+      __syncthreads();
+    }
+    """
+CUDA_12 = pathlib.Path(__file__).resolve().parents[2] / ".deps/data/cuda-12"
+
+
+@pytest.mark.parametrize("headers", ["CUDA 13 wheels", "CUDA 12 toolkit", "none"])
+def test_cuda_files_are_read(project, cache, tmp_path, headers):
+    project("scale.cu", KERNEL)
+    project("scale.cuh", KERNEL_HEADER)
+    # Set, it keeps a toolkit of this machine out.
+    environment = {"CUDA_HOME": str(tmp_path / "no-toolkit")}
+    torch = SITE_PACKAGES
+    if headers == "CUDA 12 toolkit":
+        if not CUDA_12.exists():
+            pytest.skip("the headers of CUDA 12 are not in .deps/data: ci/setup fetches them")
+        environment["CUDA_HOME"] = str(CUDA_12)
+    if headers == "none":
+        torch = tmp_path / "site-packages"
+        shutil.copytree(pathlib.Path(SITE_PACKAGES, "torch/include"), torch / "torch/include")
+    run = lint("--format", "json", "--rules=-*,devsan-dropped-move", "--torch", torch, ".", cwd=project.root,
+               cache=cache, torch=False, environment=environment)
+    assert run.returncode == 1, run.stderr
+    report = json.loads(run.stdout)
+    assert [(f["rule"], f["line"]) for f in report["findings"]] == [("devsan-dropped-move", 6)]
+    [file] = report["files"]  # the header was read with it
+    assert file["functions"] == 2 and file["broken_statements"] == 0, file
+    assert file["cuda_headers_missing"] == (headers == "none")
+    assert ("no CUDA headers found" in run.stderr) == (headers == "none")
+    assert run.stderr.count("no CUDA headers found") <= 1
+
+
+def test_nvcc_commands_are_understood(project, cache):
+    project("src/scale.cpp", KERNEL.replace("scale.cuh", "hidden.cuh"))
+    project("include/hidden.cuh", KERNEL_HEADER)
+    commands = [{"directory": str(project.root), "file": "src/scale.cpp",
+                 "command": "nvcc -gencode arch=compute_80,code=sm_80 -Xcompiler -fPIC --expt-relaxed-constexpr "
+                            "-isystem=include -std=c++17 -x cu -c src/scale.cpp -o scale.o"}]
+    project("build/compile_commands.json", json.dumps(commands))
+    run = lint("--format", "json", "--rules=-*,devsan-dropped-move", "src", cwd=project.root, cache=cache)
+    [file] = json.loads(run.stdout)["files"]
+    assert file["broken_statements"] == 0 and not file["inferred_flags"], file
+    assert [f["line"] for f in json.loads(run.stdout)["findings"]] == [6]
 
 
 def test_wrong_use_is_one_line_and_exit_2(project, cache):

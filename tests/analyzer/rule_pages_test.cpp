@@ -33,6 +33,12 @@ std::string code_below(const std::string& page, const std::string& heading) {
   return page.substr(begin, page.find("```", begin) - begin);
 }
 
+// A CUDA file where the example has a kernel.
+std::string path_of(const std::string& code) {
+  const bool cuda = code.find("__global__") != std::string::npos;
+  return cuda ? "/project/src/code.cu" : "/project/src/code.cpp";
+}
+
 class RulePage : public ::testing::TestWithParam<std::string> {
  protected:
   Checked check_example(const std::string& heading) const {
@@ -42,7 +48,8 @@ class RulePage : public ::testing::TestWithParam<std::string> {
     std::stringstream page;
     page << in.rdbuf();
     EXPECT_NE(page.str().find("\n## " + heading + "\n"), std::string::npos) << path;
-    return check(code_below(page.str(), heading), RuleSet::parse("-*,devsan-" + GetParam()));
+    const std::string code = code_below(page.str(), heading);
+    return check(code, RuleSet::parse("-*,devsan-" + GetParam()), path_of(code));
   }
 };
 
@@ -59,7 +66,7 @@ TEST_P(RulePage, FixesCompileAndAreMadeOnce) {
   const auto has_fix = [](const Finding& finding) { return !finding.fixes.empty(); };
   const Checked bad = check_example("Bad");
   const auto fixable = std::count_if(bad.findings.begin(), bad.findings.end(), has_fix);
-  const Checked fixed = check(bad.fixed(), rule);
+  const Checked fixed = check(bad.fixed(), rule, path_of(bad.code));
   EXPECT_EQ(std::count_if(fixed.findings.begin(), fixed.findings.end(), has_fix), 0) << fixed.code;
   EXPECT_EQ(fixed.findings.size() + static_cast<std::size_t>(fixable), bad.findings.size());
   EXPECT_EQ(fixed.fixed(), fixed.code);

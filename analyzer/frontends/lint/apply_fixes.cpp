@@ -32,6 +32,10 @@ bool to_offset(const std::vector<std::size_t>& starts, std::size_t size, int lin
   return offset <= size;
 }
 
+bool is_same(const Edit& a, const Edit& b) {
+  return a.begin == b.begin && a.end == b.end && *a.text == *b.text;
+}
+
 bool overlap(const Edit& a, const Edit& b) {
   if (a.begin == b.begin) return true;  // two insertions at one place would come in any order
   return a.begin < b.end && b.begin < a.end;
@@ -52,6 +56,10 @@ std::string with_fixes(const std::string& text, std::span<const Finding* const> 
                to_offset(starts, text.size(), fix.place.line, fix.place.column, edit.begin) &&
                to_offset(starts, text.size(), fix.place.end_line, fix.place.end_column, edit.end) &&
                edit.begin <= edit.end;
+      // Two fixes may need the same include.
+      if (std::any_of(accepted.begin(), accepted.end(),
+                      [&](const Edit& other) { return is_same(edit, other); }))
+        continue;
       for (const Edit& other : accepted) usable = usable && !overlap(edit, other);
       edits.push_back(edit);
     }

@@ -10,6 +10,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/VirtualFileSystem.h"
+#include "nvcc_command.h"
 #include "source_files.h"
 
 namespace devsan::lint {
@@ -31,8 +32,9 @@ std::string standard_of(llvm::StringRef value) {
 // Macros that LibTorch's own headers look at; the others are the file's business alone.
 bool is_for_torch(llvm::StringRef define) {
   const llvm::StringRef name = define.split('=').first;
-  for (const llvm::StringRef prefix : {"TORCH_", "C10_", "AT_", "ATEN_", "CAFFE2_", "USE_",
-                                       "_GLIBCXX_", "__HIP", "CUDA_", "FMT_", "GLOG_"}) {
+  for (const llvm::StringRef prefix :
+       {"TORCH_", "C10_", "AT_", "ATEN_", "CAFFE2_", "USE_", "_GLIBCXX_", "__HIP", "CUDA_",
+        "__CUDA", "THRUST_", "CUB_", "FMT_", "GLOG_"}) {
     if (name.starts_with(prefix)) return true;
   }
   return name == "NDEBUG" || name == "STRIP_ERROR_MESSAGES";
@@ -109,6 +111,14 @@ std::string inferred_standard(const fs::path& root, const TorchLocation& torch) 
 
 FileFlags normalise_flags(llvm::ArrayRef<std::string> command, const std::string& folder,
                           const TorchLocation& torch) {
+  std::vector<std::string> translated;
+  if (is_nvcc(command)) {
+    TorchLocation with_toolkit = torch;
+    const auto toolkit = toolkit_of_nvcc(command);
+    if (auto cuda = toolkit ? cuda_in({*toolkit}) : std::nullopt) with_toolkit.cuda = *cuda;
+    translated = from_nvcc(command, folder);
+    return normalise_flags(translated, folder, with_toolkit);
+  }
   FileFlags flags;
   flags.standard = kOldestStandard;
   flags.torch = torch;
@@ -131,6 +141,11 @@ FileFlags normalise_flags(llvm::ArrayRef<std::string> command, const std::string
       }
       continue;
     }
+    if (word.starts_with("-x")) {
+      const auto language = value_of("-x");
+      if (language) flags.cuda = *language == "cu" || *language == "cuda";
+      continue;
+    }
     if (word == "-include-pch") {
       ++i;  // another compiler's
       continue;
@@ -141,7 +156,11 @@ FileFlags normalise_flags(llvm::ArrayRef<std::string> command, const std::string
       const std::string path = absolute(*value, folder);
       if (const auto named = torch_in(path)) {
         // The torch that the project is built with, as system headers and by way of the PCH.
-        if (named->include != flags.torch.include) flags.torch = *named;
+        if (named->include != flags.torch.include) {
+          const std::optional<CudaLocation> cuda = flags.torch.cuda;
+          flags.torch = *named;
+          if (!flags.torch.cuda) flags.torch.cuda = cuda;
+        }
       } else if (!llvm::StringRef(path).ends_with("torch/csrc/api/include")) {
         flags.rest.push_back(option);
         flags.rest.push_back(path);
@@ -159,6 +178,7 @@ FileFlags infer_flags(const std::string& file, const std::string& project_root,
   flags.standard = inferred_standard(project_root, torch);
   flags.torch = torch;
   flags.inferred = true;
+  flags.cuda = is_cuda(file);
 
   // Nearest first: the file's folder and those above it, then what is called include further away.
   std::vector<fs::path> folders;
@@ -223,7 +243,10 @@ FileFlags FlagSource::flags_for(const std::string& file) {
   if (const Database database = database_for(file)) {
     const auto commands = database->getCompileCommands(file);
     if (!commands.empty()) {
-      return normalise_flags(commands.front().CommandLine, commands.front().Directory, torch_);
+      FileFlags flags =
+          normalise_flags(commands.front().CommandLine, commands.front().Directory, torch_);
+      flags.cuda |= is_cuda(file);
+      return flags;
     }
   }
   const auto [entry, is_new] = inferred_.try_emplace(fs::path(file).parent_path().string());

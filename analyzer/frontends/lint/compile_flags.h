@@ -24,11 +24,13 @@ struct FileFlags {
       defines;                    // -D and -U that LibTorch's headers may ask for: part of the PCH
   std::vector<std::string> rest;  // -I, -isystem, -include, other -D: the file's own
   TorchLocation torch;            // the one the commands name, else the one found
+  bool cuda = false;              // a CUDA file, of which the host side is read
   bool inferred = false;
 };
 
 // Drops what changes code generation, warnings and outputs, keeps where headers are and what is
-// defined. Paths become absolute by `folder`, the command's working directory.
+// defined. Paths become absolute by `folder`, the command's working directory. The command may be
+// nvcc's.
 FileFlags normalise_flags(llvm::ArrayRef<std::string> command, const std::string& folder,
                           const TorchLocation& torch);
 

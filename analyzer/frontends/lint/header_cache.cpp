@@ -33,9 +33,18 @@ namespace {
 // Changes when what we put into a PCH, or how we make it, does.
 constexpr const char* kRevision = "1";
 
-const char* headers_of(HeaderSet set) {
-  if (set == HeaderSet::kTorch) return "#include <torch/torch.h>\n#include <torch/script.h>\n";
-  return "#include <torch/extension.h>\n#include <torch/script.h>\n";
+std::string headers_of(HeaderSet set, const FileFlags& flags) {
+  std::string headers;
+  if (flags.cuda) {
+    // What clang's driver would include first, had it found the toolkit.
+    headers = flags.torch.cuda ? "#include <__clang_cuda_runtime_wrapper.h>\n" : cuda_stand_in();
+  }
+  headers +=
+      set == HeaderSet::kTorch ? "#include <torch/torch.h>\n" : "#include <torch/extension.h>\n";
+  headers += "#include <torch/script.h>\n";
+  if (flags.cuda)
+    headers += "#include <ATen/cuda/CUDAContext.h>\n#include <c10/cuda/CUDAGuard.h>\n";
+  return headers;
 }
 
 // Holds a file's lock while it lives; the kernel gives it back should we die.
@@ -88,7 +97,7 @@ class MakePch : public clang::GeneratePCHAction {
 
 void build_pch(const FileFlags& flags, const fs::path& header, const fs::path& pch) {
   std::vector<std::string> arguments = shared_arguments(flags);
-  arguments.insert(arguments.end(), {"-x", "c++-header", header.string()});
+  arguments.insert(arguments.end(), {"-x", flags.cuda ? "cuda" : "c++-header", header.string()});
   std::string error;
   auto invocation = make_invocation(arguments, error);
   if (invocation == nullptr) throw std::runtime_error(error);
@@ -140,7 +149,7 @@ HeaderCache::~HeaderCache() {
 
 std::string HeaderCache::key_of(const FileFlags& flags, HeaderSet set) {
   std::string key = std::string(kRevision) + "\n" + clang::getClangFullVersion() + "\n" +
-                    headers_of(set) + flags.torch.identity + "\n";
+                    headers_of(set, flags) + flags.torch.identity + "\n";
   for (const std::string& argument : shared_arguments(flags)) key += argument + "\n";
   return key;
 }
@@ -161,9 +170,10 @@ std::string HeaderCache::make(const FileFlags& flags, HeaderSet set, const std::
   const fs::path sum = base.string() + ".sum";
   const fs::path header = base.string() + ".h";
 
+  const std::string headers = headers_of(set, flags);
   const FileLock lock(base.string() + ".lock");
   const std::string expected = read_file(sum);
-  if (!expected.empty() && expected == checksum(pch) && read_file(header) == headers_of(set)) {
+  if (!expected.empty() && expected == checksum(pch) && read_file(header) == headers) {
     mark_used(sum);
     return pch.string();
   }
@@ -172,7 +182,7 @@ std::string HeaderCache::make(const FileFlags& flags, HeaderSet set, const std::
   fs::remove(sum, error);
   fs::remove(pch, error);
   // So that a reader never sees half a file.
-  replace_file(header, headers_of(set));
+  replace_file(header, headers);
   build_pch(flags, header, pch);
   replace_file(sum, checksum(pch));
   ++built_;

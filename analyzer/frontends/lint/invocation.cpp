@@ -15,6 +15,9 @@
 namespace devsan::lint {
 namespace {
 
+// Where there are no headers: launches as they are since CUDA 9.2.
+const std::string kStandInVersion = "12.0";
+
 #if LLVM_VERSION_MAJOR >= 22
 llvm::IntrusiveRefCntPtr<clang::DiagnosticsEngine> make_diagnostics(
     clang::DiagnosticOptions& options, llvm::vfs::FileSystem& files,
@@ -42,6 +45,18 @@ std::vector<std::string> shared_arguments(const FileFlags& flags) {
       // what was meant is slow over a PCH.
       "-ferror-limit=0", "-fno-spell-checking"};
   arguments.insert(arguments.end(), flags.defines.begin(), flags.defines.end());
+  if (flags.cuda) {
+    // The host side, by headers that clang's driver does not look for: it wants a whole toolkit.
+    arguments.insert(arguments.end(), {"--cuda-host-only", "-nocudainc", "-nocudalib", "-Xclang"});
+    arguments.push_back("-target-sdk-version=" +
+                        (flags.torch.cuda ? flags.torch.cuda->version : kStandInVersion));
+  }
+  if (flags.torch.cuda) {
+    for (const std::string& folder : flags.torch.cuda->folders) {
+      arguments.push_back("-isystem");
+      arguments.push_back(folder);
+    }
+  }
   for (const std::string& folder : flags.torch.system_folders) {
     arguments.push_back("-isystem");
     arguments.push_back(folder);

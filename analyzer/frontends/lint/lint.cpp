@@ -152,6 +152,22 @@ auto order_of(const Finding& finding) {
                   finding.message);
 }
 
+// What was held back until the callers in all files are known; of a function one finding.
+void release_held(std::vector<UnitReport>& units) {
+  GuardCallers callers;
+  for (const UnitReport& unit : units) callers.add(unit.guard_facts);
+  for (UnitReport& unit : units) {
+    std::set<std::string> said;
+    for (HeldFinding& held : unit.held) {
+      if (said.contains(held.question.function)) continue;
+      if (!held.question.is_answered_by(callers)) continue;
+      said.insert(held.question.function);
+      unit.findings.push_back(std::move(held.finding));
+    }
+    unit.held.clear();
+  }
+}
+
 // A header's findings come from every file that includes it.
 std::vector<Finding> gather(std::vector<UnitReport>& units, const TidyConfig& config) {
   std::vector<Finding> findings;
@@ -231,7 +247,6 @@ RunReport lint(const Options& options) {
   ResultCache results(cache.empty() ? cache : cache / "results", own, indices);
 
   RunReport report;
-  report.skipped_cuda = files.skipped_cuda;
   Run run(options, config, own, flags, headers, indices, results);
   report.units = run.analyse(files.units);
 
@@ -245,17 +260,12 @@ RunReport lint(const Options& options) {
     if (seen.count(header) == 0) alone.push_back(header);
   }
   for (UnitReport& unit : run.analyse(alone)) report.units.push_back(std::move(unit));
-  for (const std::string& file : files.refused) {
-    UnitReport refused;
-    refused.file = file;
-    refused.failure = "CUDA files cannot be analysed yet";
-    report.units.push_back(std::move(refused));
-  }
 
   for (const std::string& archive : files.archives) {
     report.units.push_back(analyse_archive(archive, config.rules_for(archive)));
   }
 
+  release_held(report.units);
   report.findings = gather(report.units, config);
   leave_out(options, files.roots, report);
   if (!cache.empty() && headers.built() + results.stored() > 0) {

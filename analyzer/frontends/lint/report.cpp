@@ -20,6 +20,7 @@ Json file_json(const UnitReport& unit) {
           {"analysed", unit.failure.empty()},
           {"reason", unit.failure},
           {"inferred_flags", unit.inferred_flags},
+          {"cuda_headers_missing", unit.cuda_headers_missing},
           {"functions", confidence.functions},
           {"broken_functions", confidence.broken_functions},
           {"statements", confidence.statements},
@@ -73,8 +74,10 @@ void write_summary(std::ostream& err, const RunReport& report) {
   std::size_t failed = 0;
   std::size_t inferred = 0;
   std::size_t over_limit = 0;
+  std::size_t without_cuda = 0;
   for (const UnitReport& unit : report.units) {
     inferred += unit.inferred_flags ? 1 : 0;
+    without_cuda += unit.cuda_headers_missing ? 1 : 0;
     over_limit += static_cast<std::size_t>(unit.functions_over_limit);
     if (!unit.failure.empty()) {
       ++failed;
@@ -89,6 +92,13 @@ void write_summary(std::ostream& err, const RunReport& report) {
         "devsan lint: {} too large to follow devices through: skipped by the rules "
         "that do\n",
         plural(over_limit, "function"));
+  }
+  if (without_cuda > 0) {
+    err << fmt::format(
+        "devsan lint: no CUDA headers found (looked in CUDA_HOME, CUDA_PATH, the nvidia wheels "
+        "beside "
+        "torch, /usr/local/cuda and /usr/include): {} read with stand-ins for them\n",
+        plural(without_cuda, "CUDA file"));
   }
   if (inferred > 0) {
     err << fmt::format(
@@ -105,10 +115,6 @@ void write_summary(std::ostream& err, const RunReport& report) {
   left_out(report.in_baseline, "in the baseline");
   left_out(report.suppressed, "suppressed");
   left_out(report.unchanged, "on lines that did not change");
-  if (report.skipped_cuda > 0) {
-    line += fmt::format(", {} skipped",
-                        plural(static_cast<std::size_t>(report.skipped_cuda), "CUDA file"));
-  }
   line += fmt::format(", {:.1f} s", report.seconds);
   if (report.from_cache > 0) {
     line += fmt::format(" ({} known from an earlier run)",

@@ -13,7 +13,6 @@ namespace devsan::lint {
 struct RunReport {
   std::vector<Finding> findings;  // ordered, each once
   std::vector<UnitReport> units;  // in the order of the input, their findings moved out
-  int skipped_cuda = 0;
   int fixed = 0;
   int in_baseline = 0;
   int suppressed = 0;

@@ -15,14 +15,13 @@ namespace devsan::lint {
 namespace fs = std::filesystem;
 namespace {
 
-enum class Language { kCpp, kHeader, kCuda, kOther };
+enum class Kind { kUnit, kHeader, kOther };
 
-Language language_of(const fs::path& path) {
-  return StringSwitch<Language>(path.extension().string())
-      .Cases({".cpp", ".cc", ".cxx", ".c++", ".C"}, Language::kCpp)
-      .Cases({".h", ".hpp", ".hh", ".hxx", ".h++", ".inl", ".ipp"}, Language::kHeader)
-      .Cases({".cu", ".cuh", ".hip"}, Language::kCuda)
-      .Default(Language::kOther);
+Kind kind_of(const fs::path& path) {
+  return StringSwitch<Kind>(path.extension().string())
+      .Cases({".cpp", ".cc", ".cxx", ".c++", ".C", ".cu"}, Kind::kUnit)
+      .Cases({".h", ".hpp", ".hh", ".hxx", ".h++", ".inl", ".ipp", ".cuh"}, Kind::kHeader)
+      .Default(Kind::kOther);
 }
 
 void walk_folder(const fs::path& folder, SourceFiles& files) {
@@ -42,17 +41,14 @@ void walk_folder(const fs::path& folder, SourceFiles& files) {
     }
     // Links that lead nowhere, and pipes, which would be waited for.
     if (!entry.is_regular_file(error)) continue;
-    switch (language_of(path)) {
-      case Language::kCpp:
+    switch (kind_of(path)) {
+      case Kind::kUnit:
         files.units.push_back(path.string());
         break;
-      case Language::kHeader:
+      case Kind::kHeader:
         files.headers.push_back(path.string());
         break;
-      case Language::kCuda:
-        ++files.skipped_cuda;
-        break;
-      case Language::kOther:
+      case Kind::kOther:
         break;
     }
   }
@@ -74,7 +70,11 @@ std::string absolute_path(const std::string& path) {
 }
 
 bool is_header(const fs::path& path) {
-  return language_of(path) == Language::kHeader;
+  return kind_of(path) == Kind::kHeader;
+}
+
+bool is_cuda(const fs::path& path) {
+  return path.extension() == ".cu" || path.extension() == ".cuh";
 }
 
 bool is_foreign_folder(const std::string& name) {
@@ -119,34 +119,27 @@ SourceFiles collect_files(const std::vector<std::string>& paths) {
       files.archives.push_back(path.string());
       continue;
     }
-    switch (language_of(path)) {
-      case Language::kCpp:
-      case Language::kHeader:
+    switch (kind_of(path)) {
+      case Kind::kUnit:
+      case Kind::kHeader:
         files.units.push_back(path.string());
         break;
-      case Language::kCuda:
-        files.refused.push_back(path.string());
-        break;
-      case Language::kOther:
+      case Kind::kOther:
         throw std::invalid_argument(
             "'" + given +
-            "' is not C++; accepted: .cpp .cc .cxx .c++ .C, headers, folders, and TorchScript "
+            "' is not C++; accepted: .cpp .cc .cxx .c++ .C .cu, headers, folders, and TorchScript "
             "archives (.pt .pth .ptl .ts .torchscript .jit)");
     }
   }
   drop_repeated(files.units);
   drop_repeated(files.headers);
-  drop_repeated(files.refused);
   drop_repeated(files.archives);
   drop_repeated(files.roots);
   std::erase_if(files.headers, [&](const std::string& header) {
     return std::find(files.units.begin(), files.units.end(), header) != files.units.end();
   });
-  if (files.units.empty() && files.headers.empty() && files.refused.empty() &&
-      files.archives.empty()) {
-    throw std::invalid_argument(
-        "no C++ files in what was given" +
-        std::string(files.skipped_cuda > 0 ? " (CUDA files cannot be analysed yet)" : ""));
+  if (files.units.empty() && files.headers.empty() && files.archives.empty()) {
+    throw std::invalid_argument("no C++ files in what was given");
   }
   return files;
 }

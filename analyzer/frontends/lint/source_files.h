@@ -10,9 +10,7 @@ namespace devsan::lint {
 struct SourceFiles {
   std::vector<std::string> units;    // absolute, in order: each is parsed on its own
   std::vector<std::string> headers;  // found in folders: parsed alone only if no unit included them
-  std::vector<std::string> refused;  // given by name, but CUDA: cannot be analysed yet
   std::vector<std::string> archives;  // TorchScript, given by name
-  int skipped_cuda = 0;               // .cu and .cuh files found in folders
   std::vector<std::string> roots;     // project folders of what was given
 };
 
@@ -30,5 +28,7 @@ bool is_foreign_folder(const std::string& name);
 std::string absolute_path(const std::string& path);
 
 bool is_header(const std::filesystem::path& path);
+
+bool is_cuda(const std::filesystem::path& path);  // .cu, .cuh
 
 }  // namespace devsan::lint

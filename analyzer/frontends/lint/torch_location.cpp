@@ -37,15 +37,15 @@ int version_part(const std::string& text, const std::string& name) {
   return at == std::string::npos ? 0 : std::atoi(text.c_str() + at + define.size());
 }
 
-// Folders of CUDA headers in the nvidia wheels that are installed beside torch.
-void add_cuda_folders(const fs::path& site_packages, std::vector<std::string>& folders) {
+// Include folders of the nvidia wheels that are installed beside torch.
+std::vector<std::string> wheel_folders(const fs::path& site_packages) {
   std::error_code error;
   std::vector<std::string> found;
   for (const auto& entry : fs::directory_iterator(site_packages / "nvidia", error)) {
     if (is_folder(entry.path() / "include")) found.push_back((entry.path() / "include").string());
   }
   std::sort(found.begin(), found.end());
-  folders.insert(folders.end(), found.begin(), found.end());
+  return found;
 }
 
 // Python.h of the interpreter whose site-packages these are: lib/python3.11/site-packages names it.
@@ -96,7 +96,15 @@ TorchLocation describe(const fs::path& include) {
   location.identity = location.include.string() + "\n" + version;
   // site-packages/torch/include
   const fs::path site_packages = location.include.parent_path().parent_path();
-  add_cuda_folders(site_packages, location.system_folders);
+  std::vector<std::string> wheels = wheel_folders(site_packages);
+  location.cuda = find_cuda(wheels);
+  if (!location.cuda) {
+    // A header that breaks is worse than one that is not there.
+    std::erase_if(wheels, [](const std::string& folder) {
+      return is_file(fs::path(folder) / "cuda_runtime_api.h");
+    });
+  }
+  location.system_folders.insert(location.system_folders.end(), wheels.begin(), wheels.end());
   add_python_folder(site_packages, location.system_folders);
   return location;
 }

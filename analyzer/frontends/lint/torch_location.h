@@ -7,15 +7,18 @@
 #include <string>
 #include <vector>
 
+#include "cuda_location.h"
+
 namespace devsan::lint {
 
 struct TorchLocation {
   std::filesystem::path include;  // holds torch/ and ATen/
-  // All folders that torch's headers need, in order: its own, its C++ API's, CUDA's headers of the
-  // nvidia wheels beside it, Python.h's.
+  // All folders that torch's headers need, CUDA's aside, in order: its own, its C++ API's, those of
+  // the nvidia wheels beside it, Python.h's.
   std::vector<std::string> system_folders;
-  int minor = 0;         // of 2.x; 0 when it cannot be read
-  std::string identity;  // changes when the headers do
+  std::optional<CudaLocation> cuda;  // none where there are no CUDA headers, or not all of them
+  int minor = 0;                     // of 2.x; 0 when it cannot be read
+  std::string identity;              // changes when the headers do
 };
 
 // `given` is what --torch says, else empty. Throws std::invalid_argument with one line that says

@@ -2,6 +2,7 @@
 #include "translation_unit.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "checks/allow_comments.h"
 #include "checks/nolint.h"
@@ -68,9 +69,20 @@ class Consumer : public NoInstantiation {
   void HandleTranslationUnit(clang::ASTContext& context) override {
     context.setTraversalScope(declarations_);
     report_.confidence = parse_confidence(declarations_);
+    const auto keep = [&](const Diagnostic& diagnostic) {
+      if (auto finding = finding_of(diagnostic, context)) {
+        report_.findings.push_back(std::move(*finding));
+      }
+    };
+    GuardQuestions guards;
     const RuleStatistics statistics =
-        run_rules(context, declarations_, rules_, own_code_.root_of(report_.file),
-                  [&](const Diagnostic& diagnostic) { keep(diagnostic, context); });
+        run_rules(context, declarations_, rules_, own_code_.root_of(report_.file), keep, &guards);
+    for (const GuardQuestions::Candidate& candidate : guards.candidates) {
+      if (auto finding = finding_of(candidate.diagnostic, context)) {
+        report_.held.push_back({candidate.question, std::move(*finding)});
+      }
+    }
+    report_.guard_facts = std::move(guards.facts);
     report_.functions_over_limit = statistics.functions_over_limit;
     if (statistics.too_deep.isValid()) {
       report_.failure =
@@ -99,17 +111,19 @@ class Consumer : public NoInstantiation {
     return {file, comment.line, comment.rule, comment.has_reason};
   }
 
-  void keep(const Diagnostic& diagnostic, const clang::ASTContext& context) {
+  // Nothing when a comment silences it.
+  std::optional<Finding> finding_of(const Diagnostic& diagnostic,
+                                    const clang::ASTContext& context) {
     const clang::SourceManager& sources = context.getSourceManager();
     const clang::SourceLocation place = sources.getExpansionLoc(diagnostic.tokens.getBegin());
     const llvm::StringRef text = sources.getBufferData(sources.getFileID(place));
     const std::string rule = std::string("devsan-") + diagnostic.rule;
     const unsigned line = sources.getSpellingLineNumber(place);
-    if (is_silenced(text, line, rule)) return;
+    if (is_silenced(text, line, rule)) return std::nullopt;
     for (const AllowComment& comment : allow_comments(text)) {
       if (!allows(comment, diagnostic.rule, line)) continue;
       report_.allows_used.insert(use_of(comment, file_of(place, sources)));
-      return;
+      return std::nullopt;
     }
     Finding finding = to_finding(diagnostic, context);
     // An edit outside the project's own files is not ours to make.
@@ -117,7 +131,7 @@ class Consumer : public NoInstantiation {
         std::all_of(finding.fixes.begin(), finding.fixes.end(),
                     [&](const Fix& fix) { return own_code_.contains(fix.place.file); });
     if (!editable) finding.fixes.clear();
-    report_.findings.push_back(std::move(finding));
+    return finding;
   }
 
   const OwnCode& own_code_;
@@ -217,13 +231,14 @@ UnitReport analyse_unit(const std::string& file, const FileFlags& flags, const s
   UnitReport report;
   report.file = file;
   report.inferred_flags = flags.inferred;
+  report.cuda_headers_missing = flags.cuda && !flags.torch.cuda;
 
   std::vector<std::string> arguments = shared_arguments(flags);
   arguments.insert(arguments.end(), flags.rest.begin(), flags.rest.end());
   if (flags.inferred) arguments.insert(arguments.end(), {"-idirafter", UnitFiles::kFoundFolder});
   if (!pch.empty()) arguments.insert(arguments.end(), {"-include-pch", pch});
   // A header given by name is read as C++, and `#pragma once` in it is no news.
-  arguments.insert(arguments.end(), {"-x", "c++", file});
+  arguments.insert(arguments.end(), {"-x", flags.cuda ? "cuda" : "c++", file});
   auto invocation = make_invocation(arguments, report.failure);
   if (invocation == nullptr) return report;
   invocation->getFrontendOpts().SkipFunctionBodies = true;  // Consumer says of which
@@ -234,7 +249,10 @@ UnitReport analyse_unit(const std::string& file, const FileFlags& flags, const s
   compiler->ExecuteAction(action);
   report.first_error = errors.first;
   if (report.failure.empty()) report.failure = failure_of(report, errors);
-  if (!report.failure.empty()) report.findings.clear();
+  if (!report.failure.empty()) {
+    report.findings.clear();
+    report.held.clear();
+  }
   return report;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "checks/missing_device_guard.h"
 #include "checks/rule_set.h"
 #include "compile_flags.h"
 #include "devsan/findings/finding.h"
@@ -26,19 +27,28 @@ struct AllowUse {
   auto operator<=>(const AllowUse&) const = default;
 };
 
+// A finding that holds when no caller in the whole run says otherwise.
+struct HeldFinding {
+  GuardQuestion question;
+  Finding finding;
+};
+
 // The cache keeps it whole: what is added here is added in unit_text.cpp.
 struct UnitReport {
   std::string file;
   std::string failure;  // why it could not be analysed; empty when it was
   std::vector<Finding> findings;
+  std::vector<HeldFinding> held;
+  GuardFacts guard_facts;  // what answers the questions of other units
   ParseConfidence confidence;
   std::vector<std::string> missing_headers;  // as the file includes them
   std::string first_error;                   // clang's, with its place; empty when there is none
   std::set<std::string> own_files;           // of the project, read on the way; absolute
   bool inferred_flags = false;
-  std::set<AllowUse> allows;       // every one that was read
-  std::set<AllowUse> allows_used;  // those that silenced something
-  int functions_over_limit = 0;    // too large to follow devices through
+  bool cuda_headers_missing = false;  // a CUDA file that was read without them
+  std::set<AllowUse> allows;          // every one that was read
+  std::set<AllowUse> allows_used;     // those that silenced something
+  int functions_over_limit = 0;       // too large to follow devices through
 };
 
 // Never throws for what is in the file. `pch` may be empty; `files` is where all else is read from.

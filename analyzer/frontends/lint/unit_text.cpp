@@ -29,10 +29,57 @@ std::set<AllowUse> get_allows(const Json& list) {
   return allows;
 }
 
+Json guards_json(const UnitReport& report) {
+  const auto& [calls, users, tensorless, handed_on, local] = report.guard_facts;
+  Json call_list = Json::array();
+  for (const auto& [caller, callee, guarded] : calls)
+    call_list.push_back({caller, callee, guarded});
+  Json held = Json::array();
+  for (const auto& [question, finding] : report.held) {
+    held.push_back({question.function, question.launcher});
+  }
+  return {{"calls", call_list},     {"users", users}, {"tensorless", tensorless},
+          {"handed_on", handed_on}, {"local", local}, {"held", held}};
+}
+
+// The held findings themselves are stored behind the others.
+void get_guards(const Json& json, UnitReport& report) {
+  GuardFacts& facts = report.guard_facts;
+  for (const Json& call : json.at("calls")) {
+    facts.calls.insert(
+        {call.at(0).get<std::string>(), call.at(1).get<std::string>(), call.at(2).get<bool>()});
+  }
+  json.at("users").get_to(facts.users);
+  json.at("tensorless").get_to(facts.tensorless);
+  json.at("handed_on").get_to(facts.handed_on);
+  json.at("local").get_to(facts.local);
+  for (const Json& question : json.at("held")) {
+    report.held.push_back(
+        {{question.at(0).get<std::string>(), question.at(1).get<std::string>()}, {}});
+  }
+}
+
+// The findings, then those that are held.
+std::vector<Finding> all_findings(const UnitReport& report) {
+  std::vector<Finding> all = report.findings;
+  for (const HeldFinding& held : report.held) all.push_back(held.finding);
+  return all;
+}
+
+void get_findings(std::vector<Finding> all, UnitReport& report) {
+  const std::size_t count = all.size() - report.held.size();
+  for (std::size_t i = 0; i < report.held.size(); ++i) {
+    report.held[i].finding = std::move(all.at(count + i));
+  }
+  all.resize(count);
+  report.findings = std::move(all);
+}
+
 Json facts_json(const StoredUnit& unit) {
   // Every member by name of its place: one that is added does not compile here until it is stored.
-  const auto& [file, failure, findings, confidence, missing_headers, first_error, own_files,
-               inferred_flags, allows, allows_used, functions_over_limit] = unit.report;
+  const auto& [file, failure, findings, held, guard_facts, confidence, missing_headers, first_error,
+               own_files, inferred_flags, cuda_headers_missing, allows, allows_used,
+               functions_over_limit] = unit.report;
   const auto& [functions, broken_functions, statements, broken_statements, declarations] =
       confidence;
   const auto& [read, absent, found] = unit.files;
@@ -44,6 +91,8 @@ Json facts_json(const StoredUnit& unit) {
       {"first_error", first_error},
       {"own_files", own_files},
       {"inferred_flags", inferred_flags},
+      {"cuda_headers_missing", cuda_headers_missing},
+      {"guards", guards_json(unit.report)},
       {"allows", allows_json(allows)},
       {"allows_used", allows_json(allows_used)},
       {"functions_over_limit", functions_over_limit},
@@ -66,6 +115,8 @@ StoredUnit get_facts(const Json& json) {
   json.at("first_error").get_to(report.first_error);
   json.at("own_files").get_to(report.own_files);
   json.at("inferred_flags").get_to(report.inferred_flags);
+  json.at("cuda_headers_missing").get_to(report.cuda_headers_missing);
+  get_guards(json.at("guards"), report);
   report.allows = get_allows(json.at("allows"));
   report.allows_used = get_allows(json.at("allows_used"));
   json.at("functions_over_limit").get_to(report.functions_over_limit);
@@ -85,8 +136,9 @@ std::string hash_text(std::string_view text) {
 std::optional<std::string> to_text(const StoredUnit& unit) {
   try {
     std::ostringstream findings;
-    write_json(findings, unit.report.findings);
-    if (read_json(findings.str()) != unit.report.findings) return std::nullopt;
+    const std::vector<Finding> all = all_findings(unit.report);
+    write_json(findings, all);
+    if (read_json(findings.str()) != all) return std::nullopt;
     const std::string body = facts_json(unit).dump() + "\n" + findings.str();
     return hash_text(body) + "\n" + body;
   } catch (const std::exception&) {
@@ -102,7 +154,7 @@ std::optional<StoredUnit> from_text(std::string_view text) {
   try {
     const std::size_t second = body.find('\n');
     StoredUnit unit = get_facts(Json::parse(body.substr(0, second)));
-    unit.report.findings = read_json(body.substr(second));
+    get_findings(read_json(body.substr(second)), unit.report);
     return unit;
   } catch (const std::exception&) {
     return std::nullopt;

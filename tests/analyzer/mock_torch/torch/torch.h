@@ -5,6 +5,8 @@
 
 #include "../standard.h"
 
+typedef struct CUstream_st* cudaStream_t;
+
 namespace c10 {
 enum class DeviceType : signed char { CPU = 0, CUDA = 1, HIP = 6, MPS = 13, Meta = 14 };
 constexpr DeviceType kCPU = DeviceType::CPU;
@@ -78,7 +80,9 @@ struct CUDAGuard {
 struct OptionalCUDAGuard {
   explicit OptionalCUDAGuard(std::optional<Device>);
 };
-struct CUDAStream {};
+struct CUDAStream {
+  operator cudaStream_t() const;
+};
 CUDAStream getCurrentCUDAStream(DeviceIndex index = -1);
 void set_device(DeviceIndex);
 }  // namespace cuda
