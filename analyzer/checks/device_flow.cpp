@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "../placement/code_kind.h"
-#include "../placement/member_facts.h"
+#include "../placement/module_methods.h"
 #include "../placement/torch_types.h"
 #include "../placement/unit_analysis.h"
 #include "clang/AST/RecursiveASTVisitor.h"

@@ -10,6 +10,7 @@
 #include "../placement/torch_types.h"
 #include "clang/AST/DeclTemplate.h"
 #include "clang/AST/RecursiveASTVisitor.h"
+#include "member_origin.h"
 
 namespace devsan::lint {
 namespace {
@@ -71,141 +72,6 @@ class Heirs : public clang::RecursiveASTVisitor<Heirs> {
   const clang::FieldDecl* field_;
 };
 
-// What a value that is given to a member tells of where it lies.
-enum class Origin {
-  kNothing,  // nullptr, an undefined tensor
-  kDefault,  // made here, on the default device
-  kPlaced,   // made here, on a device that the code chose
-  kOutside,  // handed in: the owner may have registered it
-  kScalar,   // a tensor without dimensions, which works beside any device
-};
-
-bool mentions_device(const clang::Stmt* statement) {
-  if (statement == nullptr) return false;
-  if (const auto* expression = llvm::dyn_cast<clang::Expr>(statement);
-      expression != nullptr && !llvm::isa<clang::CXXDefaultArgExpr>(expression)) {
-    const clang::QualType type = expression->getType();
-    if (is_device(type) || is_device_type(type) || is_optional_device(type)) return true;
-    // Options that somebody else made may have a device in them.
-    if (is_tensor_options(type) && llvm::isa<clang::DeclRefExpr, clang::MemberExpr>(expression)) {
-      return true;
-    }
-  }
-  for (const clang::Stmt* child : statement->children()) {
-    if (mentions_device(child)) return true;
-  }
-  return false;
-}
-
-// A member of the same module, a tensor or a module that is a parameter: what is made from it is
-// where that is. `self` is the member that the value is for.
-bool mentions_placed(const clang::Stmt* statement, const clang::FieldDecl* self) {
-  if (statement == nullptr) return false;
-  if (const auto* expression = llvm::dyn_cast<clang::Expr>(statement)) {
-    const bool state = is_tensor(expression->getType()) ||
-                       module_of(expression->getType()) != nullptr ||
-                       !element_of(expression->getType()).isNull();
-    const clang::ValueDecl* value = state ? named_value(expression) : nullptr;
-    if (value != nullptr && value != self &&
-        llvm::isa<clang::FieldDecl, clang::ParmVarDecl>(value)) {
-      return true;
-    }
-  }
-  for (const clang::Stmt* child : statement->children()) {
-    if (mentions_placed(child, self)) return true;
-  }
-  return false;
-}
-
-const clang::FunctionDecl* libtorch_callee(const clang::Expr* expression) {
-  const auto* call = llvm::dyn_cast<clang::CallExpr>(expression);
-  const clang::FunctionDecl* callee = call == nullptr ? nullptr : call->getDirectCallee();
-  return callee != nullptr && is_of_libtorch(*callee) ? callee : nullptr;
-}
-
-// `torch::tensor(0.5)`, `torch::scalar_tensor(1)`, `torch::full({}, x)`.
-bool makes_scalar(const clang::Expr* made) {
-  const auto* call = llvm::dyn_cast<clang::CallExpr>(chain_root(made));
-  if (call == nullptr || call->getNumArgs() == 0) return false;
-  const llvm::StringRef callee = callee_name(*call);
-  const clang::Expr* first = call->getArg(0)->IgnoreUnlessSpelledInSource();
-  if (callee == "scalar_tensor") return true;
-  if (callee == "tensor") {
-    return first->getType()->isArithmeticType() || first->getType()->isEnumeralType();
-  }
-  return is_empty_list(call->getArg(0));
-}
-
-// A variable that outlives the call: a cache, a table of the program.
-bool mentions_global_tensor(const clang::Stmt* statement) {
-  if (statement == nullptr) return false;
-  if (const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(statement)) {
-    const auto* variable = llvm::dyn_cast<clang::VarDecl>(reference->getDecl());
-    if (variable != nullptr && variable->hasGlobalStorage() && is_tensor(variable->getType())) {
-      return true;
-    }
-  }
-  return llvm::any_of(statement->children(), mentions_global_tensor);
-}
-
-// `make_anchors(height, width)`: a function of the project that is given nothing with a device and
-// names none makes its tensor on the default device.
-bool makes_on_default_device(const clang::Expr* made) {
-  const auto* call = llvm::dyn_cast<clang::CallExpr>(made);
-  const clang::FunctionDecl* callee = call == nullptr ? nullptr : call->getDirectCallee();
-  const clang::FunctionDecl* definition = nullptr;
-  if (callee == nullptr || is_of_libtorch(*callee) || !callee->hasBody(definition)) return false;
-  const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(callee);
-  if (method != nullptr && method->isInstance()) return false;
-  const bool plain = llvm::all_of(callee->parameters(), [](const clang::ParmVarDecl* parameter) {
-    const clang::QualType type = parameter->getType().getNonReferenceType();
-    return type->isArithmeticType() || type->isEnumeralType();
-  });
-  return plain && !mentions_device(definition->getBody()) &&
-         !mentions_global_tensor(definition->getBody());
-}
-
-Origin origin_of_tensor(const clang::Expr* made, const clang::FieldDecl* self) {
-  made = written(made);
-  if (const auto* construct = llvm::dyn_cast<clang::CXXConstructExpr>(made)) {
-    if (construct->getNumArgs() != 1) return Origin::kNothing;
-    return origin_of_tensor(construct->getArg(0), self);
-  }
-  if (const auto* list = llvm::dyn_cast<clang::InitListExpr>(made)) {
-    return list->getNumInits() == 1 ? origin_of_tensor(list->getInit(0), self) : Origin::kNothing;
-  }
-  if (mentions_device(made)) return Origin::kPlaced;
-  const clang::ValueDecl* value = named_value(made);
-  if (const auto* local = llvm::dyn_cast_or_null<clang::VarDecl>(value)) {
-    if (llvm::isa<clang::ParmVarDecl>(local) || !local->hasInit()) return Origin::kOutside;
-    return origin_of_tensor(local->getInit(), self);
-  }
-  if (mentions_placed(made, self)) return Origin::kOutside;
-  const clang::Expr* root = chain_root(made);
-  if (named_value(root) == self) return Origin::kNothing;  // `pe = pe.unsqueeze(0)`
-  if (makes_on_default_device(root)) return Origin::kDefault;
-  if (libtorch_callee(root) == nullptr && libtorch_callee(made) == nullptr) return Origin::kOutside;
-  return makes_scalar(made) ? Origin::kScalar : Origin::kDefault;
-}
-
-Origin origin_of_module(const clang::Expr* made) {
-  made = written(made);
-  if (mentions_device(made)) return Origin::kPlaced;
-  if (mentions_placed(made, nullptr)) return Origin::kOutside;
-  if (const auto* construct = llvm::dyn_cast<clang::CXXConstructExpr>(made)) {
-    const bool null = construct->getNumArgs() == 1 &&
-                      llvm::isa<clang::CXXNullPtrLiteralExpr>(written(construct->getArg(0)));
-    if (null || llvm::isa<clang::CXXNullPtrLiteralExpr>(made)) return Origin::kNothing;
-    return Origin::kDefault;
-  }
-  if (llvm::isa<clang::CXXNullPtrLiteralExpr>(made)) return Origin::kNothing;
-  if (const auto* list = llvm::dyn_cast<clang::InitListExpr>(made)) {
-    if (list->getNumInits() == 0) return Origin::kNothing;
-    return origin_of_module(list->getInit(0));
-  }
-  return llvm::isa<clang::CallExpr>(made) ? Origin::kDefault : Origin::kOutside;
-}
-
 class Policy {
  public:
   Policy(const clang::ASTContext& context, llvm::ArrayRef<clang::Decl*> declarations, Report report)
@@ -236,17 +102,17 @@ class Policy {
     for (const MemberPlace& made : member.made) {
       const clang::QualType type = made.expression->getType();
       const bool tensor = is_tensor(type) && member.kind != MemberKind::kModule;
-      const Origin origin = tensor ? origin_of_tensor(made.expression, member.field)
-                                   : origin_of_module(made.expression);
+      const MemberOrigin origin = tensor ? origin_of_tensor(made.expression, member.field)
+                                         : origin_of_module(made.expression);
       switch (origin) {
-        case Origin::kNothing:
+        case MemberOrigin::kNothing:
           break;
-        case Origin::kDefault:
+        case MemberOrigin::kDefault:
           if (holds_state(member, made) && first == nullptr) first = &made;
           break;
-        case Origin::kPlaced:
-        case Origin::kOutside:
-        case Origin::kScalar:
+        case MemberOrigin::kPlaced:
+        case MemberOrigin::kOutside:
+        case MemberOrigin::kScalar:
           return nullptr;
       }
     }
@@ -366,7 +232,7 @@ class Policy {
   static std::size_t values_of(const MemberFacts& member) {
     const auto gives = [](const MemberPlace& made) {
       return is_tensor(made.expression->getType()) ||
-             origin_of_module(made.expression) != Origin::kNothing;
+             origin_of_module(made.expression) != MemberOrigin::kNothing;
     };
     return static_cast<std::size_t>(std::count_if(member.made.begin(), member.made.end(), gives));
   }

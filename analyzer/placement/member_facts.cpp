@@ -7,7 +7,8 @@
 #include "clang_compat.h"
 #include "expressions.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/DenseSet.h"
+#include "mention_names.h"
+#include "module_methods.h"
 #include "module_types.h"
 #include "stack_walk.h"
 #include "torch_types.h"
@@ -19,91 +20,6 @@ using Around = llvm::ArrayRef<const clang::Stmt*>;
 
 // What is done with a mention of a member.
 enum class Mention { kAsked, kUsed, kMade, kFilled, kRegistered, kReplaced, kEscapes };
-
-// Methods of Tensor that only tell about it, read it on the host, or take it elsewhere.
-bool asks_tensor(llvm::StringRef method) {
-  return StringSwitch<bool>(method)
-      .Cases({"to", "cpu", "cuda", "item", "data_ptr", "const_data_ptr", "mutable_data_ptr"}, true)
-      .Cases({"accessor", "packed_accessor", "packed_accessor32", "packed_accessor64"}, true)
-      .Cases({"device", "options", "defined", "size", "sizes", "dim", "numel", "stride"}, true)
-      .Cases({"dtype", "scalar_type", "requires_grad", "is_cuda", "is_cpu", "get_device"}, true)
-      .Cases({"requires_grad_", "set_requires_grad", "print", "toString", "grad", "use_count"},
-             true)
-      .Cases({"new_zeros", "new_ones", "new_full", "new_empty", "new_tensor", "reset"}, true)
-      .Cases({"itemsize", "nbytes", "is_same", "is_contiguous", "storage", "layout"}, true)
-      .Default(false);
-}
-
-// Functions that take a tensor for its shape, or on any device.
-bool takes_any_device(llvm::StringRef function) {
-  return function.ends_with("_like") ||
-         StringSwitch<bool>(function)
-             .Cases({"index", "index_put_", "index_put", "copy_", "to", "type_as", "view_as"}, true)
-             .Cases({"expand_as", "reshape_as", "save", "print", "write", "equal"}, true)
-             .Default(false);
-}
-
-bool asks_module(llvm::StringRef method) {
-  return StringSwitch<bool>(method)
-      .Cases({"parameters", "named_parameters", "buffers", "named_buffers", "children"}, true)
-      .Cases({"named_children", "modules", "named_modules", "apply", "pretty_print"}, true)
-      .Cases({"train", "eval", "zero_grad", "is_training", "save", "load", "get", "ptr"}, true)
-      .Cases({"is_empty", "size", "name", "reset_parameters"}, true)
-      .Default(false);
-}
-
-bool fills(llvm::StringRef method) {
-  return StringSwitch<bool>(method)
-      .Cases({"push_back", "emplace_back", "insert", "emplace", "push_front", "extend"}, true)
-      .Default(false);
-}
-
-bool asks_container(llvm::StringRef method) {
-  return StringSwitch<bool>(method)
-      .Cases({"size", "empty", "reserve", "begin", "end", "cbegin", "cend", "find", "count"}, true)
-      .Default(false);
-}
-
-bool gives_element(llvm::StringRef method) {
-  return StringSwitch<bool>(method)
-      .Cases({"at", "back", "front", "operator[]"}, true)
-      .Default(false);
-}
-
-// `register_module("head", head.ptr())`
-bool gives_itself(llvm::StringRef method) {
-  return method == "ptr" || method == "get";
-}
-
-// Puts what it is given into something else that stands for it: the states of an LSTM.
-bool wraps(const clang::FunctionDecl* function) {
-  return function != nullptr && function->isInStdNamespace() &&
-         StringSwitch<bool>(plain_name(function))
-             .Cases({"make_tuple", "make_pair", "make_optional", "as_const", "move"}, true)
-             .Default(false);
-}
-
-// The body of a method, null when it has none here.
-const clang::FunctionDecl* definition_of(const clang::FunctionDecl& method) {
-  const clang::FunctionDecl* definition = nullptr;
-  return method.hasBody(definition) ? definition : nullptr;
-}
-
-bool needs_body(const clang::CXXMethodDecl& method) {
-  return !method.isImplicit() && !method.isDefaulted() && !method.isDeleted();
-}
-
-std::vector<const clang::CXXMethodDecl*> methods_of(const clang::CXXRecordDecl& module) {
-  std::vector<const clang::CXXMethodDecl*> methods(module.method_begin(), module.method_end());
-  for (const clang::Decl* declaration : module.decls()) {
-    const auto* pattern = llvm::dyn_cast<clang::FunctionTemplateDecl>(declaration);
-    if (pattern == nullptr) continue;
-    if (const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(pattern->getTemplatedDecl())) {
-      methods.push_back(method);
-    }
-  }
-  return methods;
-}
 
 // A body in which nothing was lost to an error.
 class Broken : public clang::RecursiveASTVisitor<Broken> {
@@ -119,70 +35,9 @@ class Broken : public clang::RecursiveASTVisitor<Broken> {
   }
 };
 
-// Which methods of the same object each method calls.
-class OwnCalls : public clang::RecursiveASTVisitor<OwnCalls> {
- public:
-  llvm::SmallVector<const clang::CXXMethodDecl*, 4> calls;
-  bool VisitCXXMemberCallExpr(clang::CXXMemberCallExpr* call) {
-    const clang::Expr* object = call->getImplicitObjectArgument();
-    if (object != nullptr && llvm::isa<clang::CXXThisExpr>(written(object)) &&
-        call->getMethodDecl() != nullptr) {
-      calls.push_back(call->getMethodDecl()->getCanonicalDecl());
-    }
-    return true;
-  }
-};
-
-// Methods that run while the object is set up and never afterwards.
-class SetUp {
- public:
-  // A Cloneable is made in reset(); any other class's reset() may be called at any time.
-  SetUp(const std::vector<const clang::CXXMethodDecl*>& methods, bool cloneable) {
-    llvm::DenseMap<const clang::CXXMethodDecl*, OwnCalls> calls;
-    std::vector<const clang::CXXMethodDecl*> from_set_up;
-    std::vector<const clang::CXXMethodDecl*> from_elsewhere;
-    for (const clang::CXXMethodDecl* method : methods) {
-      const clang::FunctionDecl* definition = definition_of(*method);
-      if (definition == nullptr) continue;
-      method = method->getCanonicalDecl();
-      OwnCalls& of_method = calls[method];
-      of_method.TraverseDecl(const_cast<clang::FunctionDecl*>(definition));
-      const bool resets = cloneable && plain_name(method) == "reset";
-      if (llvm::isa<clang::CXXConstructorDecl>(method) || resets) from_set_up.push_back(method);
-    }
-    reach(from_set_up, calls, members_);
-    for (const auto& entry : calls) {
-      if (!members_.contains(entry.first)) from_elsewhere.push_back(entry.first);
-    }
-    llvm::DenseSet<const clang::CXXMethodDecl*> elsewhere;
-    reach(from_elsewhere, calls, elsewhere);
-    for (const clang::CXXMethodDecl* method : elsewhere) members_.erase(method);
-  }
-
-  bool contains(const clang::CXXMethodDecl& method) const {
-    return members_.contains(method.getCanonicalDecl());
-  }
-
- private:
-  using Calls = llvm::DenseMap<const clang::CXXMethodDecl*, OwnCalls>;
-  static void reach(std::vector<const clang::CXXMethodDecl*> work, const Calls& calls,
-                    llvm::DenseSet<const clang::CXXMethodDecl*>& reached) {
-    while (!work.empty()) {
-      const clang::CXXMethodDecl* method = work.back();
-      work.pop_back();
-      if (!reached.insert(method).second) continue;
-      const auto of_method = calls.find(method);
-      if (of_method == calls.end()) continue;
-      for (const clang::CXXMethodDecl* callee : of_method->second.calls) work.push_back(callee);
-    }
-  }
-
-  llvm::DenseSet<const clang::CXXMethodDecl*> members_;
-};
-
 class Reader : public StackWalk<Reader> {
  public:
-  Reader(ModuleFacts& facts, const SetUp& set_up) : set_up_(set_up) {
+  Reader(ModuleFacts& facts, const SetUpMethods& set_up) : set_up_(set_up) {
     for (MemberFacts& member : facts.members) by_field_[member.field] = &member;
   }
 
@@ -475,7 +330,7 @@ class Reader : public StackWalk<Reader> {
     return Mention::kEscapes;
   }
 
-  const SetUp& set_up_;
+  const SetUpMethods& set_up_;
   llvm::DenseMap<const clang::ValueDecl*, MemberFacts*> by_field_;
   llvm::DenseMap<const clang::ValueDecl*, MemberFacts*> aliases_;
   const clang::FunctionDecl* function_ = nullptr;
@@ -526,34 +381,6 @@ bool is_registration(llvm::StringRef callee) {
       .Default(false);
 }
 
-bool gets_inputs(const clang::CXXMethodDecl& method) {
-  using Method = const clang::CXXMethodDecl*;
-  llvm::DenseMap<Method, llvm::SmallVector<Method, 2>> callers;
-  for (Method caller : methods_of(*method.getParent())) {
-    const clang::FunctionDecl* definition = definition_of(*caller);
-    if (definition == nullptr) continue;
-    OwnCalls own;
-    own.TraverseDecl(const_cast<clang::FunctionDecl*>(definition));
-    for (Method callee : own.calls) callers[callee].push_back(caller->getCanonicalDecl());
-  }
-  const auto sets_up = [](Method one) {
-    return llvm::isa<clang::CXXConstructorDecl>(one) || plain_name(one) == "reset";
-  };
-  Method start = method.getCanonicalDecl();
-  if (sets_up(start)) return false;
-  if (callers[start].empty()) return true;
-  llvm::DenseSet<Method> seen;
-  llvm::SmallVector<Method, 8> work{start};
-  while (!work.empty()) {
-    Method one = work.pop_back_val();
-    if (!seen.insert(one).second || sets_up(one)) continue;
-    const bool from_outside = callers[one].empty();
-    if (plain_name(one).starts_with("forward") || (from_outside && takes_tensor(*one))) return true;
-    work.append(callers[one].begin(), callers[one].end());
-  }
-  return false;
-}
-
 ModuleFacts module_facts(const clang::CXXRecordDecl& module) {
   ModuleFacts facts;
   facts.members = candidates(module);
@@ -568,7 +395,7 @@ ModuleFacts module_facts(const clang::CXXRecordDecl& module) {
     if (definition == nullptr || broken.found) facts.wholly_seen = false;
     if (!facts.wholly_seen) return facts;
   }
-  const SetUp set_up(methods, derives_from(&module, "nn", "Cloneable"));
+  const SetUpMethods set_up(methods, derives_from(&module, "nn", "Cloneable"));
   Reader reader(facts, set_up);
   for (const MemberFacts& member : facts.members) reader.read_default(*member.field);
   for (const clang::CXXMethodDecl* method : methods) {

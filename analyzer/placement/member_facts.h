@@ -43,11 +43,6 @@ struct ModuleFacts {
   std::vector<MemberFacts> members;  // tensors, modules and containers of them, in order
 };
 
-// Tensors of the module's user, or trained ones, come to this method: it is called from outside the
-// class, or by methods that such come to. False for constructors, for reset(), and for what only
-// those call, or methods that are given no tensor.
-bool gets_inputs(const clang::CXXMethodDecl& method);
-
 ModuleFacts module_facts(const clang::CXXRecordDecl& module);
 
 // The plain name of what a call calls, also in templates where it is not resolved yet.
