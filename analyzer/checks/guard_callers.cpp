@@ -33,11 +33,18 @@ bool GuardCallers::launches(const std::string& function, std::set<std::string>& 
 }
 
 bool GuardCallers::is_exposed(const std::string& function) const {
-  std::set<std::string> asked;
-  return is_exposed(function, asked);
+  return is_exposed(function, {});
 }
 
-bool GuardCallers::is_exposed(const std::string& function, std::set<std::string>& asked) const {
+bool GuardCallers::is_exposed(const std::string& function,
+                              const std::set<std::string>& mended) const {
+  std::set<std::string> asked = mended;  // no way in leads through them
+  asked.erase(function);
+  return reaches_caller(function, asked);
+}
+
+bool GuardCallers::reaches_caller(const std::string& function,
+                                  std::set<std::string>& asked) const {
   if (!asked.insert(function).second) return false;  // recursion adds no way in
   if (facts_.handed_on.contains(function)) return true;
   // Of what a header declares and nothing here calls, the callers were not seen.
@@ -45,7 +52,7 @@ bool GuardCallers::is_exposed(const std::string& function, std::set<std::string>
   const auto callers = unguarded_callers_.find(function);
   if (callers == unguarded_callers_.end()) return false;
   for (const std::string& caller : callers->second) {
-    if (is_exposed(caller, asked)) return true;
+    if (reaches_caller(caller, asked)) return true;
   }
   return false;
 }

@@ -39,8 +39,11 @@ class GuardCallers {
   // True when a call was seen, or must exist, that no guard stands before.
   bool is_exposed(const std::string& function) const;
 
+  // The same, when each of `mended` is given a guard of its own.
+  bool is_exposed(const std::string& function, const std::set<std::string>& mended) const;
+
  private:
-  bool is_exposed(const std::string& function, std::set<std::string>& asked) const;
+  bool reaches_caller(const std::string& function, std::set<std::string>& asked) const;
   bool launches(const std::string& function, std::set<std::string>& asked) const;
 
   GuardFacts facts_;

@@ -100,6 +100,8 @@ class Asking {
     if (method != nullptr && method->size_overridden_methods() > 0) return false;
     // One that nobody else can call, and nobody here does, is dead.
     if (!function.isExternallyVisible()) return false;
+    // A program that never sets the device runs on one: main is no way in.
+    if (function.isMain()) return false;
     return llvm::all_of(function.redecls(), [&](const clang::FunctionDecl* declaration) {
       return sources.isInMainFile(sources.getExpansionLoc(declaration->getLocation()));
     });
@@ -184,6 +186,19 @@ bool GuardQuestion::is_answered_by(const GuardCallers& callers) const {
   return callers.is_exposed(function) && (launcher.empty() || callers.launches(launcher));
 }
 
+std::set<std::string> unguarded_functions(const std::vector<GuardQuestion>& questions,
+                                          const GuardCallers& callers) {
+  std::set<std::string> unguarded;
+  for (const GuardQuestion& question : questions) {
+    if (question.is_answered_by(callers)) unguarded.insert(question.function);
+  }
+  std::set<std::string> outer;
+  for (const std::string& function : unguarded) {
+    if (callers.is_exposed(function, unguarded)) outer.insert(function);
+  }
+  return outer;
+}
+
 GuardQuestions guard_questions(clang::ASTContext& context,
                                llvm::ArrayRef<clang::Decl*> declarations,
                                const std::string& project_root) {
@@ -194,12 +209,14 @@ GuardQuestions guard_questions(clang::ASTContext& context,
 void check_missing_device_guard(const GuardQuestions& questions, Report report) {
   GuardCallers callers;
   callers.add(questions.facts);
-  std::set<std::string> said;
+  std::vector<GuardQuestion> asked;
   for (const GuardQuestions::Candidate& candidate : questions.candidates) {
-    if (said.contains(candidate.question.function)) continue;
+    asked.push_back(candidate.question);
+  }
+  std::set<std::string> unguarded = unguarded_functions(asked, callers);
+  for (const GuardQuestions::Candidate& candidate : questions.candidates) {
     if (!candidate.question.is_answered_by(callers)) continue;
-    said.insert(candidate.question.function);
-    report(candidate.diagnostic);
+    if (unguarded.erase(candidate.question.function) > 0) report(candidate.diagnostic);
   }
 }
 

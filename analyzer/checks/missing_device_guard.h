@@ -4,6 +4,7 @@
 // rule asks questions, which a translation unit, or better a whole run, then answers.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,10 @@ struct GuardQuestion {
 
   bool is_answered_by(const GuardCallers& callers) const;
 };
+
+// The functions to be told: of one that calls another only the outer, whose guard helps both.
+std::set<std::string> unguarded_functions(const std::vector<GuardQuestion>& questions,
+                                          const GuardCallers& callers);
 
 struct GuardQuestions {
   struct Candidate {

@@ -59,6 +59,9 @@ INSTANTIATE_TEST_SUITE_P(
         "static void inner(float* x) { scale<<<1, 32>>>(x); }\n"
         "static void launch(float* x) { inner(x); }\n"
         "void f(at::Tensor x) { launch(x.data_ptr<float>()); }",
+        // of two only the outer, whose guard helps both
+        "static void g(at::Tensor y) { scale<<<1, 32>>>(y.data_ptr<float>()); }\n"
+        "void f(at::Tensor x) { scale<<<1, 32>>>(x.data_ptr<float>()); g(x); }",
         // one of two callers
         "static void f(at::Tensor x) { scale<<<1, 32>>>(x.data_ptr<float>()); }\n"
         "void a(at::Tensor y) { c10::cuda::OptionalCUDAGuard guard(device_of(y)); f(y); }\n"
@@ -130,6 +133,9 @@ INSTANTIATE_TEST_SUITE_P(
         // the engine's thread is one of the gradients' device
         "struct F : torch::autograd::Function<F> { static void backward(at::Tensor x) { "
         "scale<<<1, 32>>>(x.data_ptr<float>()); } };",
+        // a program that never sets the device has one
+        "static void f(at::Tensor x) { scale<<<1, 32>>>(x.data_ptr<float>()); }\n"
+        "int main() { f(at::Tensor()); }",
         // takes no tensor
         "void f(float* x) { scale<<<1, 32>>>(x); }",
         // starts nothing
@@ -164,6 +170,19 @@ TEST(GuardCallers, OfAllFilesAreAskedTogether) {
   binding.handed_on = {"bad"};
   callers.add(binding);
   EXPECT_TRUE(callers.is_exposed("launch"));
+}
+
+TEST(GuardCallers, WhatACallerMendsNeedsNoGuardOfItsOwn) {
+  GuardFacts facts = of_file({{"outer", "inner", false}});
+  facts.handed_on = {"outer"};
+  GuardCallers callers;
+  callers.add(facts);
+  EXPECT_TRUE(callers.is_exposed("inner"));
+  EXPECT_FALSE(callers.is_exposed("inner", {"outer", "inner"}));
+  EXPECT_TRUE(callers.is_exposed("outer", {"outer", "inner"}));
+  facts.handed_on = {"inner"};
+  callers.add(facts);
+  EXPECT_TRUE(callers.is_exposed("inner", {"outer", "inner"})) << "it is also called from outside";
 }
 
 TEST(GuardCallers, RecursionIsNoWayIn) {

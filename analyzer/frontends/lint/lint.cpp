@@ -155,13 +155,18 @@ auto order_of(const Finding& finding) {
 // What was held back until the callers in all files are known; of a function one finding.
 void release_held(std::vector<UnitReport>& units) {
   GuardCallers callers;
-  for (const UnitReport& unit : units) callers.add(unit.guard_facts);
+  std::vector<GuardQuestion> asked;
+  for (const UnitReport& unit : units) {
+    callers.add(unit.guard_facts);
+    for (const HeldFinding& held : unit.held) asked.push_back(held.question);
+  }
+  const std::set<std::string> unguarded = unguarded_functions(asked, callers);
   for (UnitReport& unit : units) {
     std::set<std::string> said;
     for (HeldFinding& held : unit.held) {
-      if (said.contains(held.question.function)) continue;
+      if (!unguarded.contains(held.question.function)) continue;
       if (!held.question.is_answered_by(callers)) continue;
-      said.insert(held.question.function);
+      if (!said.insert(held.question.function).second) continue;
       unit.findings.push_back(std::move(held.finding));
     }
     unit.held.clear();
