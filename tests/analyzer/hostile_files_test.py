@@ -112,6 +112,22 @@ def test_code_that_runs_clang_over_its_stack_costs_its_file_alone(project):
     assert "deep.cpp: cannot be analysed: clang crashed" in run.stderr
 
 
+def test_headers_that_run_clang_over_its_stack_are_said_and_hang_nothing(project):
+    torch = project / "libtorch" / "include"
+    (torch / "ATen").mkdir(parents=True)
+    (torch / "ATen" / "ATen.h").touch()
+    api = torch / "torch" / "csrc" / "api" / "include" / "torch"
+    api.mkdir(parents=True)
+    (api / "torch.h").write_text("int deep = " + "!" * 2_000_000 + "1;\n")
+    for name in ("a", "b", "c"):
+        (project / f"{name}.cpp").write_text(DROPPED)
+    run = subprocess.run([str(BUILD / "bin" / "devsan-lint"), "--torch", str(torch.parent), "-j", "2", "a.cpp", "b.cpp",
+                          "c.cpp"], cwd=project, env=ENVIRONMENT, capture_output=True, text=True, timeout=100)
+    assert run.returncode == 3, run.stderr
+    for name in ("a", "b", "c"):
+        assert f"{name}.cpp: cannot be analysed: clang crashed while it parsed LibTorch's headers" in run.stderr
+
+
 def test_code_that_is_nested_too_deep_is_named_with_its_line(project):
     (project / "deep.cpp").write_text("int a;\nint f() { return 1" + " + 1" * 50_000 + "; }\n")
     run = lint(project)

@@ -24,6 +24,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/xxhash.h"
 #include "no_instantiation.h"
+#include "safe_thread.h"
 #include "whole_files.h"
 
 namespace devsan::lint {
@@ -116,6 +117,20 @@ void build_pch(const FileFlags& flags, const fs::path& header, const fs::path& p
   }
 }
 
+// A crash must not take our caller's locks with it.
+void build_safely(const FileFlags& flags, const fs::path& header, const fs::path& pch) {
+  std::exception_ptr error;
+  const bool survived = run_on_safe_thread([&] {
+    try {
+      build_pch(flags, header, pch);
+    } catch (...) {
+      error = std::current_exception();
+    }
+  });
+  if (!survived) throw std::runtime_error("clang crashed while it parsed LibTorch's headers");
+  if (error) std::rethrow_exception(error);
+}
+
 }  // namespace
 
 HeaderSet header_set_for(const std::string& source_text) {
@@ -157,9 +172,17 @@ std::string HeaderCache::key_of(const FileFlags& flags, HeaderSet set) {
 std::string HeaderCache::pch_for(const FileFlags& flags, HeaderSet set) {
   const std::string key = key_of(flags, set);
   const std::lock_guard<std::mutex> guard(mutex_);
-  std::string& path = ready_[key];
-  if (path.empty()) path = make(flags, set, key);
-  return path;
+  const auto [known, is_new] = made_.try_emplace(key);
+  Made& made = known->second;
+  if (is_new) {
+    try {
+      made.path = make(flags, set, key);
+    } catch (const std::exception& error) {
+      made.error = error.what();
+    }
+  }
+  if (made.path.empty()) throw std::runtime_error(made.error);
+  return made.path;
 }
 
 std::string HeaderCache::make(const FileFlags& flags, HeaderSet set, const std::string& key) {
@@ -183,7 +206,7 @@ std::string HeaderCache::make(const FileFlags& flags, HeaderSet set, const std::
   fs::remove(pch, error);
   // So that a reader never sees half a file.
   replace_file(header, headers);
-  build_pch(flags, header, pch);
+  build_safely(flags, header, pch);
   replace_file(sum, checksum(pch));
   ++built_;
   build_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -44,12 +44,18 @@ class HeaderCache {
   double build_seconds() const { return build_seconds_; }
 
  private:
+  // What came of making a PCH in this run: its path, or why there is none.
+  struct Made {
+    std::string path;
+    std::string error;
+  };
+
   std::string make(const FileFlags& flags, HeaderSet set, const std::string& key);
 
   std::string folder_;
   bool temporary_;
   std::mutex mutex_;
-  std::map<std::string, std::string> ready_;  // key to path, verified in this run
+  std::map<std::string, Made> made_;  // by key
   int built_ = 0;
   double build_seconds_ = 0;
 };
