@@ -16,7 +16,7 @@ struct Entry {
   bool opt_in;
 };
 
-constexpr std::array<Entry, 18> kEntries{{
+constexpr std::array<Entry, 19> kEntries{{
     {"devsan-asymmetric-move", &RuleSet::asymmetric_move, false},
     {"devsan-asymmetric-move-unproven", &RuleSet::asymmetric_move_unproven, true},
     {"devsan-collective-device", &RuleSet::collective_device, false},
@@ -33,6 +33,7 @@ constexpr std::array<Entry, 18> kEntries{{
     {"devsan-module-move-in-forward", &RuleSet::module_move_in_forward, false},
     {"devsan-optimizer-placement", &RuleSet::optimizer_placement, false},
     {"devsan-replica-device", &RuleSet::replica_device, false},
+    {"devsan-stale-device-cache", &RuleSet::stale_device_cache, false},
     {"devsan-unmoved-tensor", &RuleSet::unmoved_tensor, false},
     {"devsan-unregistered-member", &RuleSet::unregistered_member, false},
 }};

@@ -15,6 +15,7 @@
 #include "module_move_in_forward.h"
 #include "optimizer_placement.h"
 #include "replica_device.h"
+#include "stale_device_cache.h"
 #include "unregistered_member.h"
 
 namespace devsan::lint {
@@ -54,6 +55,7 @@ RuleStatistics run_rules(clang::ASTContext& context, llvm::ArrayRef<clang::Decl*
   if (rules.module_move_in_forward) check_module_moves_in_forward(context, declarations, report);
   if (rules.optimizer_placement) check_optimizer_placement(context, declarations, report);
   if (rules.replica_device) check_replica_device(context, declarations, report);
+  if (rules.stale_device_cache) check_stale_device_cache(context, declarations, report);
   if (rules.collective_device) {
     check_collective_devices(context, declarations, project_root, report);
   }

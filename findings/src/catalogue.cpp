@@ -43,6 +43,8 @@ constexpr Rule kRules[] = {
     {"replica-device", Half::kLint, Level::kWarning,
      "a tensor is shared by replicas on several devices, or a module cannot be cloned to one",
      "replica-device"},
+    {"stale-device-cache", Half::kLint, Level::kWarning,
+     "a cached tensor that stays on the device of the first caller", "stale-device-cache"},
     {"unmoved-tensor", Half::kLint, Level::kWarning,
      "what is known to be on the CPU meets what is known to be on a CUDA device", "unmoved-tensor"},
     {"unregistered-member", Half::kLint, Level::kWarning,

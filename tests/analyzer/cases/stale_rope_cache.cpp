@@ -11,7 +11,7 @@ class RotaryImpl : public torch::nn::Module {
     }
 #else
     if (!cos_.defined() || cos_.size(0) < length) {
-      cos_ = torch::arange(length, x.options()).cos();  // missed: stale-device-cache
+      cos_ = torch::arange(length, x.options()).cos();  // fault: stale-device-cache
     }
 #endif
     return x * cos_.slice(0, 0, length).view({1, length, 1});

@@ -54,6 +54,9 @@ class optional {
   optional();
   template <class U = T, class = typename enable_if<__is_constructible(T, U&&)>::type>
   optional(U&& value);
+  explicit operator bool() const noexcept;
+  bool has_value() const noexcept;
+  void reset() noexcept;
   T& value();
   const T& operator*() const;
   T& operator*();
