@@ -52,11 +52,21 @@ TEST_F(Cache, FilesOfOneNameAreOneAndAsYoungAsTheYoungest) {
 }
 
 TEST_F(Cache, WhatIsInUseStays) {
-  add_used("a", 100, 0);
-  add_used("b", 100, 1);
-  mark_used(root_ / "b");
+  add_used("results/a", 100, 0);
+  add_used("results/b", 100, 1);
+  mark_used(root_ / "results" / "b");
   prune_cache(root_, 10);
   EXPECT_THAT(left(), UnorderedElementsAre("a", "b"));
+}
+
+TEST_F(Cache, WhatIsNotLintsOwnIsNeitherCountedNorRemoved) {
+  add_used("venv/bin/python", 1000, 9);
+  add_used("setup.lock", 1000, 9);
+  add_used("results/a", 100, 3);
+  prune_cache(root_, 100);
+  EXPECT_THAT(left(), UnorderedElementsAre("python", "setup.lock", "a"));
+  prune_cache(root_, 10);
+  EXPECT_THAT(left(), UnorderedElementsAre("python", "setup.lock"));
 }
 
 }  // namespace

@@ -20,6 +20,26 @@ struct Entry {
   std::vector<fs::path> files;
 };
 
+// Returns their size.
+std::uint64_t add_entries(const fs::path& folder, std::map<std::string, Entry>& by_name) {
+  std::uint64_t total = 0;
+  std::error_code error;
+  // Other runs may remove what is listed here: what is gone has no size and no time.
+  for (fs::directory_iterator at(folder, error), end; at != end; at.increment(error)) {
+    if (error || !at->is_regular_file(error)) continue;
+    const std::uint64_t size = at->file_size(error);
+    if (error) continue;
+    const fs::file_time_type used = at->last_write_time(error);
+    if (error) continue;
+    Entry& entry = by_name[fs::path(at->path()).replace_extension().string()];
+    entry.used = std::max(entry.used, used);
+    entry.size += size;
+    entry.files.push_back(at->path());
+    total += size;
+  }
+  return total;
+}
+
 }  // namespace
 
 fs::path user_cache_folder() {
@@ -40,24 +60,14 @@ void mark_used(const fs::path& file) {
 void prune_cache(const fs::path& folder, std::uint64_t limit) {
   std::map<std::string, Entry> by_name;
   std::uint64_t total = 0;
-  std::error_code error;
-  // Other runs may remove what is listed here: what is gone has no size and no time.
-  for (fs::recursive_directory_iterator at(folder, error), end; at != end; at.increment(error)) {
-    if (error || !at->is_regular_file(error)) continue;
-    const std::uint64_t size = at->file_size(error);
-    if (error) continue;
-    const fs::file_time_type used = at->last_write_time(error);
-    if (error) continue;
-    Entry& entry = by_name[fs::path(at->path()).replace_extension().string()];
-    entry.used = std::max(entry.used, used);
-    entry.size += size;
-    entry.files.push_back(at->path());
-    total += size;
+  for (const char* own : {kHeadersFolder, kResultsFolder}) {
+    total += add_entries(folder / own, by_name);
   }
   std::vector<const Entry*> oldest_first;
   for (const auto& [name, entry] : by_name) oldest_first.push_back(&entry);
   std::sort(oldest_first.begin(), oldest_first.end(),
             [](const Entry* a, const Entry* b) { return a->used < b->used; });
+  std::error_code error;
   const fs::file_time_type in_use = fs::file_time_type::clock::now() - kInUse;
   for (const Entry* entry : oldest_first) {
     if (total <= limit || entry->used > in_use) return;

@@ -144,7 +144,7 @@ HeaderCache::HeaderCache(bool use_cache) {
   const fs::path user = use_cache ? user_cache_folder() : fs::path();
   temporary_ = user.empty();
   if (!temporary_) {
-    folder_ = (user / "headers").string();
+    folder_ = (user / kHeadersFolder).string();
     std::error_code error;
     fs::create_directories(folder_, error);
     return;
