@@ -33,14 +33,20 @@ bool expects_failure(clang::SourceLocation place, const clang::ASTContext& conte
 class Walk : public clang::RecursiveASTVisitor<Walk> {
  public:
   Walk(clang::ASTContext& context, llvm::ArrayRef<clang::Decl*> declarations,
-       const DeviceFlowRules& rules, const std::string& project_root, Report report)
+       const DeviceFlowRules& rules, const std::string& project_root, Report report,
+       const SummaryTable* others)
       : context_(context),
-        unit_(context),
+        unit_(context, others),
         kinds_(context, declarations, project_root),
         rules_(rules),
         report_(report) {}
 
   int over_limit = 0;
+
+  void tell(UnitExchange& exchange) {
+    exchange.summaries = unit_.summaries();
+    exchange.asked = unit_.asked();
+  }
 
   // In a template nothing has a type.
   bool shouldVisitTemplateInstantiations() const { return true; }
@@ -109,10 +115,12 @@ class Walk : public clang::RecursiveASTVisitor<Walk> {
 }  // namespace
 
 int check_device_flow(clang::ASTContext& context, llvm::ArrayRef<clang::Decl*> declarations,
-                      const DeviceFlowRules& rules, const std::string& project_root,
-                      Report report) {
-  Walk walk(context, declarations, rules, project_root, report);
+                      const DeviceFlowRules& rules, const std::string& project_root, Report report,
+                      UnitExchange* exchange) {
+  Walk walk(context, declarations, rules, project_root, report,
+            exchange == nullptr ? nullptr : exchange->known);
   for (clang::Decl* declaration : declarations) walk.TraverseDecl(declaration);
+  if (exchange != nullptr) walk.tell(*exchange);
   return walk.over_limit;
 }
 

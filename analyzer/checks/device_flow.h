@@ -7,6 +7,7 @@
 #include "clang/AST/DeclBase.h"
 #include "diagnostic.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "unit_exchange.h"
 
 namespace devsan::lint {
 
@@ -16,8 +17,9 @@ struct DeviceFlowRules {
   bool factory_without_device = true;
 };
 
-// Returns how many functions were too large to be followed.
+// Returns how many functions were too large to be followed. `exchange` may be null.
 int check_device_flow(clang::ASTContext& context, llvm::ArrayRef<clang::Decl*> declarations,
-                      const DeviceFlowRules& rules, const std::string& project_root, Report report);
+                      const DeviceFlowRules& rules, const std::string& project_root, Report report,
+                      UnitExchange* exchange);
 
 }  // namespace devsan::lint

@@ -32,7 +32,7 @@ auto warnings_if(bool on, Report report) {
 
 RuleStatistics run_rules(clang::ASTContext& context, llvm::ArrayRef<clang::Decl*> declarations,
                          const RuleSet& rules, const std::string& project_root, Report report_once,
-                         GuardQuestions* for_the_run) {
+                         UnitExchange* exchange) {
   RuleStatistics statistics;
   statistics.too_deep = nested_too_deep(declarations);
   if (statistics.too_deep.isValid()) return statistics;
@@ -69,17 +69,17 @@ RuleStatistics run_rules(clang::ASTContext& context, llvm::ArrayRef<clang::Decl*
   }
   if (rules.missing_device_guard) {
     GuardQuestions questions = guard_questions(context, declarations, project_root);
-    if (for_the_run == nullptr) {
+    if (exchange == nullptr) {
       check_missing_device_guard(questions, report);
     } else {
-      *for_the_run = std::move(questions);
+      exchange->guards = std::move(questions);
     }
   }
   const DeviceFlowRules flow{rules.unmoved_tensor, rules.mixed_devices,
                              rules.factory_without_device};
   if (flow.unmoved_tensor || flow.mixed_devices || flow.factory_without_device) {
     statistics.functions_over_limit =
-        check_device_flow(context, declarations, flow, project_root, report);
+        check_device_flow(context, declarations, flow, project_root, report, exchange);
   }
   return statistics;
 }

@@ -7,8 +7,8 @@
 #include "clang/AST/DeclBase.h"
 #include "diagnostic.h"
 #include "llvm/ADT/ArrayRef.h"
-#include "missing_device_guard.h"
 #include "rule_set.h"
+#include "unit_exchange.h"
 
 namespace devsan::lint {
 
@@ -19,9 +19,9 @@ struct RuleStatistics {
 };
 
 // `declarations` are the translation unit's own ones at top level; nothing else is looked at. Where
-// `for_the_run` is given, what depends on callers in other units is put there, not reported.
+// `exchange` is given, what depends on callers in other units is put there, not reported.
 RuleStatistics run_rules(clang::ASTContext& context, llvm::ArrayRef<clang::Decl*> declarations,
                          const RuleSet& rules, const std::string& project_root, Report report,
-                         GuardQuestions* for_the_run = nullptr);
+                         UnitExchange* exchange = nullptr);
 
 }  // namespace devsan::lint

@@ -21,20 +21,6 @@ using Around = llvm::ArrayRef<const clang::Stmt*>;
 // What is done with a mention of a member.
 enum class Mention { kAsked, kUsed, kMade, kFilled, kRegistered, kReplaced, kEscapes };
 
-// A body in which nothing was lost to an error.
-class Broken : public clang::RecursiveASTVisitor<Broken> {
- public:
-  bool found = false;
-  bool VisitExpr(clang::Expr* expression) {
-    found |= expression->containsErrors();
-    return !found;
-  }
-  bool VisitDecl(clang::Decl* declaration) {
-    found |= declaration->isInvalidDecl();
-    return !found;
-  }
-};
-
 class Reader : public StackWalk<Reader> {
  public:
   Reader(ModuleFacts& facts, const SetUpMethods& set_up) : set_up_(set_up) {
@@ -389,10 +375,8 @@ ModuleFacts module_facts(const clang::CXXRecordDecl& module) {
   for (const clang::CXXMethodDecl* method : methods) {
     if (!needs_body(*method)) continue;
     const clang::FunctionDecl* definition = definition_of(*method);
-    Broken broken;
-    if (definition != nullptr) broken.TraverseDecl(const_cast<clang::FunctionDecl*>(definition));
     // Who derives from a class with pure methods may register for it.
-    if (definition == nullptr || broken.found) facts.wholly_seen = false;
+    if (definition == nullptr || !is_wholly_parsed(*definition)) facts.wholly_seen = false;
     if (!facts.wholly_seen) return facts;
   }
   const SetUpMethods set_up(methods, derives_from(&module, "nn", "Cloneable"));

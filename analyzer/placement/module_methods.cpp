@@ -12,6 +12,20 @@
 namespace devsan::lint {
 namespace {
 
+// Something in it was lost to an error.
+class Broken : public clang::RecursiveASTVisitor<Broken> {
+ public:
+  bool found = false;
+  bool VisitExpr(clang::Expr* expression) {
+    found |= expression->containsErrors();
+    return !found;
+  }
+  bool VisitDecl(clang::Decl* declaration) {
+    found |= declaration->isInvalidDecl();
+    return !found;
+  }
+};
+
 // Which methods of the same object each method calls.
 class OwnCalls : public clang::RecursiveASTVisitor<OwnCalls> {
  public:
@@ -111,6 +125,12 @@ bool gets_inputs(const clang::CXXMethodDecl& method) {
     work.append(callers[one].begin(), callers[one].end());
   }
   return false;
+}
+
+bool is_wholly_parsed(const clang::FunctionDecl& definition) {
+  Broken broken;
+  broken.TraverseDecl(const_cast<clang::FunctionDecl*>(&definition));
+  return !broken.found;
 }
 
 }  // namespace devsan::lint

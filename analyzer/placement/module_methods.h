@@ -37,4 +37,7 @@ class SetUpMethods {
 // those call, or methods that are given no tensor.
 bool gets_inputs(const clang::CXXMethodDecl& method);
 
+// Nothing in the function was lost to an error.
+bool is_wholly_parsed(const clang::FunctionDecl& definition);
+
 }  // namespace devsan::lint

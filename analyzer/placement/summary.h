@@ -6,6 +6,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -95,26 +96,31 @@ struct Requirement {
   bool operator==(const Requirement&) const = default;
 };
 
-// How a function stands to the thread's current device.
-struct CurrentDevice {
-  bool launches = false;  // a kernel, a stream or a library handle, on the current device
-  bool guards = false;    // sets a guard before everything else that it does
-
-  bool operator==(const CurrentDevice&) const = default;
-};
-
 struct FunctionSummary {
   SummaryPlacement result;
   // Where inputs are afterwards that are not where they were: what was moved in place, assigned
   // through a reference, put into a member. Keyed by the input.
   std::map<InputPath, SummaryPlacement> effects;
   std::vector<Requirement> requirements;
-  CurrentDevice current;
 
   bool operator==(const FunctionSummary&) const = default;
 };
 
-// By clang's USR of the function.
-using SummaryTable = std::map<std::string, FunctionSummary>;
+// Of a module of which every method was seen.
+struct ModuleSummary {
+  std::set<std::string> moved_with;  // the members that go where the module is moved
+
+  bool operator==(const ModuleSummary&) const = default;
+};
+
+// By what is called the same in every translation unit: clang's USR, and for classes and their
+// methods the place of the class, since two programs may each have a `NetImpl`.
+struct SummaryTable {
+  std::map<std::string, FunctionSummary> functions;
+  std::map<std::string, ModuleSummary> modules;
+
+  std::size_t size() const { return functions.size() + modules.size(); }
+  bool operator==(const SummaryTable&) const = default;
+};
 
 }  // namespace devsan::lint

@@ -6,6 +6,7 @@
 #include "clang/Index/USRGeneration.h"
 #include "flow.h"
 #include "module_types.h"
+#include "source_place.h"
 #include "torch_types.h"
 #include "value_types.h"
 
@@ -23,10 +24,38 @@ bool is_dispatched(const clang::FunctionDecl& callee) {
          !method->getParent()->isEffectivelyFinal();
 }
 
-std::string usr_of(const clang::FunctionDecl& function) {
-  llvm::SmallString<128> usr;
-  const bool ignored = clang::index::generateUSRForDecl(&function, usr);
-  return ignored ? std::string() : usr.str().str();
+// The names of a SummaryTable; empty for what has none.
+std::string name_in_run(const clang::NamedDecl& declaration) {
+  llvm::SmallString<128> name;
+  if (clang::index::generateUSRForDecl(&declaration, name)) return {};
+  const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(&declaration);
+  const auto* record =
+      method != nullptr ? method->getParent() : llvm::dyn_cast<clang::CXXRecordDecl>(&declaration);
+  if (record != nullptr && record->hasDefinition()) {
+    const SourceRange place =
+        place_of(record->getDefinition()->getLocation(), record->getASTContext());
+    name += "@" + place.file + ":" + std::to_string(place.line);
+  }
+  return name.str().str();
+}
+
+// Its body is in one translation unit, and calls of it are in others. What is inline, or made of a
+// template, has its body wherever it is called.
+bool is_for_others(const clang::FunctionDecl& function) {
+  return function.isExternallyVisible() && !function.isInAnonymousNamespace() &&
+         !function.isInlined() &&
+         function.getTemplateSpecializationKind() != clang::TSK_ImplicitInstantiation;
+}
+
+// Where the module is moved, this member is moved too.
+bool goes_along(const MemberFacts& member) {
+  return !member.registered.empty() && !member.replaced;
+}
+
+template <typename Summary>
+const Summary* find(const std::map<std::string, Summary>& summaries, const std::string& name) {
+  const auto entry = summaries.find(name);
+  return entry == summaries.end() ? nullptr : &entry->second;
 }
 
 }  // namespace
@@ -53,11 +82,15 @@ const FunctionSummary* UnitAnalysis::summary_of(const clang::FunctionDecl& calle
   if (!concerns_devices(callee)) return nullptr;
   const clang::FunctionDecl* definition = callee.getDefinition();
   if (definition == nullptr || !definition->doesThisDeclarationHaveABody()) {
-    std::string usr = usr_of(callee);
-    const auto known = others_ == nullptr ? SummaryTable::const_iterator() : others_->find(usr);
-    const bool found = others_ != nullptr && known != others_->end();
-    asked_.insert(std::move(usr));
-    return found ? &known->second : nullptr;
+    const std::string name = name_in_run(callee);
+    if (name.empty()) return nullptr;
+    asked_.insert(name);
+    // Where its members are will be the next question.
+    const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(&callee);
+    if (method != nullptr && derives_from(method->getParent(), "nn", "Module")) {
+      asked_.insert(name_in_run(*method->getParent()));
+    }
+    return others_ == nullptr ? nullptr : find(others_->functions, name);
   }
   if (definition->isDependentContext() || definition->isDefaulted() ||
       definition->isInvalidDecl()) {
@@ -101,9 +134,16 @@ bool UnitAnalysis::is_moved_with(const clang::CXXRecordDecl& record, llvm::Strin
   const clang::CXXRecordDecl* definition = record.getDefinition();
   if (definition == nullptr) return false;
   const ModuleFacts& facts = facts_of(*definition);
-  return facts.wholly_seen && llvm::any_of(facts.members, [&](const MemberFacts& one) {
-           return plain_name(one.field) == member && !one.registered.empty() && !one.replaced;
-         });
+  if (facts.wholly_seen) {
+    return llvm::any_of(facts.members, [&](const MemberFacts& one) {
+      return plain_name(one.field) == member && goes_along(one);
+    });
+  }
+  const std::string name = name_in_run(*definition);
+  if (name.empty()) return false;
+  asked_.insert(name);
+  const ModuleSummary* known = others_ == nullptr ? nullptr : find(others_->modules, name);
+  return known != nullptr && known->moved_with.count(member.str()) > 0;
 }
 
 bool UnitAnalysis::concerns_devices(clang::QualType type) {
@@ -143,17 +183,32 @@ bool UnitAnalysis::concerns_devices(const clang::CXXRecordDecl& declared) {
   return concerned_[record] = concerned;
 }
 
-SummaryTable UnitAnalysis::summaries() const {
+SummaryTable UnitAnalysis::summaries() {
   SummaryTable table;
   for (const clang::FunctionDecl* function : order_) {
+    if (!is_for_others(*function) || !concerns_devices(*function)) continue;
+    const std::string name = name_in_run(*function);
+    if (name.empty()) continue;
     const FunctionFlow& flow = *flows_.at(function);
-    if (!flow.summary || function->isInAnonymousNamespace() || !function->isExternallyVisible()) {
-      continue;
-    }
-    std::string usr = usr_of(*function);
-    if (!usr.empty()) table.emplace(std::move(usr), *flow.summary);
+    const bool known = flow.summary && is_wholly_parsed(*function);
+    table.functions.emplace(name, known ? *flow.summary : FunctionSummary());
+    const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(function);
+    if (method != nullptr) add_module(*method->getParent(), table);
   }
   return table;
+}
+
+void UnitAnalysis::add_module(const clang::CXXRecordDecl& record, SummaryTable& table) {
+  const clang::CXXRecordDecl* definition = record.getDefinition();
+  if (definition == nullptr || !derives_from(definition, "nn", "Module")) return;
+  const ModuleFacts& facts = facts_of(*definition);
+  std::string name = name_in_run(*definition);
+  if (name.empty() || !facts.wholly_seen) return;
+  ModuleSummary summary;
+  for (const MemberFacts& one : facts.members) {
+    if (goes_along(one)) summary.moved_with.insert(plain_name(one.field).str());
+  }
+  table.modules.emplace(std::move(name), std::move(summary));
 }
 
 }  // namespace devsan::lint

@@ -33,7 +33,7 @@ struct FunctionFlow {
 
 class UnitAnalysis {
  public:
-  // `others` are the summaries of functions whose bodies are in other translation units.
+  // `others` are summaries of what is defined in other translation units.
   explicit UnitAnalysis(clang::ASTContext& context, const SummaryTable* others = nullptr)
       : context_(context), others_(others) {}
 
@@ -60,9 +60,12 @@ class UnitAnalysis {
   // What it is given or gives can.
   bool concerns_devices(const clang::FunctionDecl& function);
 
-  // Of the functions that were followed and that other translation units can call.
-  SummaryTable summaries() const;
-  // The functions without a body here that were asked for, by their USRs.
+  // Of the functions that were followed and whose bodies are here alone, and of the modules whose
+  // methods they are. That nothing is known of one is told too: another unit may have a function
+  // of the same name.
+  SummaryTable summaries();
+  // What was asked for in vain: functions without a body here, modules that were not wholly seen.
+  // By their names in a SummaryTable, whether `others` had them or not.
   const std::set<std::string>& asked() const { return asked_; }
 
   // Counts how deep expressions and calls are nested, so that none exhausts the stack.
@@ -82,6 +85,7 @@ class UnitAnalysis {
 
  private:
   const ModuleFacts& facts_of(const clang::CXXRecordDecl& module);
+  void add_module(const clang::CXXRecordDecl& record, SummaryTable& table);
 
   clang::ASTContext& context_;
   const SummaryTable* others_;

@@ -37,6 +37,9 @@ StoredUnit example() {
   unit.report.allows = {{"/p/a.cpp", 7, "dropped-move", true}};
   unit.report.allows_used = {{"/p/a.cpp", 8, "dropped-move", false}};
   unit.report.functions_over_limit = 6;
+  unit.report.summaries.modules["Net"].moved_with = {"fc"};
+  unit.report.asked = {"make_mask"};
+  unit.report.summaries_used = 9;
   unit.files.read = {{"/p/a.cpp", ~std::uint64_t{1}}, {"/p/b.h", 0}};
   unit.files.absent = {"/p/x.h"};
   unit.files.found = {{"b.h", "/p/b.h"}, {"x.h", ""}};
@@ -65,6 +68,9 @@ TEST(UnitText, ComesBackAsItWas) {
   EXPECT_EQ(back->report.allows, unit.report.allows);
   EXPECT_EQ(back->report.allows_used, unit.report.allows_used);
   EXPECT_EQ(back->report.functions_over_limit, 6);
+  EXPECT_EQ(back->report.summaries, unit.report.summaries);
+  EXPECT_EQ(back->report.asked, unit.report.asked);
+  EXPECT_EQ(back->report.summaries_used, 9);
   EXPECT_EQ(back->files.read, unit.files.read);
   EXPECT_EQ(back->files.absent, unit.files.absent);
   EXPECT_EQ(back->files.found, unit.files.found);

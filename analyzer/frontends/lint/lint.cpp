@@ -9,7 +9,9 @@
 #include <chrono>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
 #include <tuple>
@@ -23,7 +25,9 @@
 #include "own_code.h"
 #include "result_cache.h"
 #include "safe_thread.h"
+#include "second_pass.h"
 #include "source_files.h"
+#include "summary_json.h"
 #include "suppressions.h"
 #include "tidy_config.h"
 #include "torch_location.h"
@@ -32,6 +36,12 @@
 
 namespace devsan::lint {
 namespace {
+
+// A file, and what is known of functions in others.
+struct Task {
+  std::string file;
+  const SummaryTable* known = nullptr;
+};
 
 // `12/48 model.cpp` on one line of a terminal; nothing when stderr is piped or there is little to
 // do.
@@ -68,23 +78,35 @@ class Run {
         indices_(indices),
         results_(results) {}
 
-  // Reports in the order of `files`, however many threads there are.
   std::vector<UnitReport> analyse(const std::vector<std::string>& files) {
-    std::vector<UnitReport> reports(files.size());
-    Progress progress(files.size());
+    std::vector<Task> tasks;
+    for (const std::string& file : files) tasks.push_back({file});
+    return analyse(tasks);
+  }
+
+  // Reports in the order of `tasks`, however many threads there are.
+  std::vector<UnitReport> analyse(const std::vector<Task>& tasks) {
+    std::vector<UnitReport> reports(tasks.size());
+    Progress progress(tasks.size());
     std::atomic<std::size_t> next{0};
     const auto work = [&] {
-      for (std::size_t i = next++; i < files.size(); i = next++) {
-        reports[i] = analyse_safely(files[i]);
-        progress.done(files[i]);
+      for (std::size_t i = next++; i < tasks.size(); i = next++) {
+        reports[i] = analyse_safely(tasks[i]);
+        progress.done(tasks[i].file);
       }
     };
-    const std::size_t threads = std::min<std::size_t>(thread_count(), files.size());
+    const std::size_t threads = std::min<std::size_t>(thread_count(), tasks.size());
     std::vector<std::thread> helpers;
     for (std::size_t i = 1; i < threads; ++i) helpers.emplace_back(work);
     work();
     for (std::thread& helper : helpers) helper.join();
     return reports;
+  }
+
+  // Files that no pass had to parse.
+  int from_cache() const {
+    return static_cast<int>(std::count_if(parsed_.begin(), parsed_.end(),
+                                          [](const auto& entry) { return !entry.second; }));
   }
 
  private:
@@ -94,17 +116,17 @@ class Run {
   }
 
   // Code that makes clang crash costs its file, not the run.
-  UnitReport analyse_safely(const std::string& file) {
+  UnitReport analyse_safely(const Task& task) {
     UnitReport report;
     std::exception_ptr error;
     const bool survived = run_on_safe_thread([&] {
       try {
-        report = analyse_one(file);
+        report = analyse_one(task);
       } catch (...) {
         error = std::current_exception();
       }
     });
-    report.file = file;
+    report.file = task.file;
     try {
       if (error) std::rethrow_exception(error);
     } catch (const std::exception& what) {
@@ -114,7 +136,8 @@ class Run {
     return report;
   }
 
-  UnitReport analyse_one(const std::string& file) {
+  UnitReport analyse_one(const Task& task) {
+    const std::string& file = task.file;
     const std::string text = read_file(file);
     FileFlags flags;
     {
@@ -126,15 +149,29 @@ class Run {
     std::vector<std::string> settings = flags.rest;
     settings.push_back(HeaderCache::key_of(flags, set));
     settings.push_back(rules.names());
+    const SummaryTable nothing;
+    const SummaryTable& known = task.known == nullptr ? nothing : *task.known;
+    if (known.size() > 0) settings.push_back(text_of(known));
     const std::string name = results_.name_of(file, settings);
-    if (auto known = results_.find(name)) return std::move(*known);
+    auto kept = results_.find(name);
+    note(file, !kept);
+    if (kept) return std::move(*kept);
 
     const std::string pch = headers_.pch_for(flags, set);
     FoundHeaders found(indices_, file);
     const auto files = llvm::makeIntrusiveRefCnt<UnitFiles>(flags.inferred ? &found : nullptr, pch);
-    UnitReport report = analyse_unit(file, flags, pch, files, own_, rules);
+    UnitReport report = analyse_unit(file, flags, pch, files, own_, rules, known);
     results_.store(name, report, files->record());
     return report;
+  }
+
+  static std::string text_of(const SummaryTable& known) {
+    return to_json(known).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
+
+  void note(const std::string& file, bool parsed) {
+    const std::lock_guard<std::mutex> guard(parsed_mutex_);
+    parsed_[file] |= parsed;
   }
 
   const Options& options_;
@@ -145,6 +182,8 @@ class Run {
   HeaderIndices& indices_;
   ResultCache& results_;
   std::mutex flags_mutex_;
+  std::mutex parsed_mutex_;
+  std::map<std::string, bool> parsed_;  // by file: in this run, by any pass
 };
 
 auto order_of(const Finding& finding) {
@@ -249,7 +288,7 @@ RunReport lint(const Options& options) {
   HeaderCache headers(options.cache);
   HeaderIndices indices;
   const std::filesystem::path cache = options.cache ? user_cache_folder() : "";
-  ResultCache results(cache.empty() ? cache : cache / "results", own, indices);
+  ResultCache results(cache.empty() ? cache : cache / kResultsFolder, own, indices);
 
   RunReport report;
   Run run(options, config, own, flags, headers, indices, results);
@@ -266,6 +305,12 @@ RunReport lint(const Options& options) {
   }
   for (UnitReport& unit : run.analyse(alone)) report.units.push_back(std::move(unit));
 
+  second_pass(report.units, [&](const std::vector<Again>& round) {
+    std::vector<Task> tasks;
+    for (const auto& [unit, known] : round) tasks.push_back({report.units[unit].file, known});
+    return run.analyse(tasks);
+  });
+
   for (const std::string& archive : files.archives) {
     report.units.push_back(analyse_archive(archive, config.rules_for(archive)));
   }
@@ -276,7 +321,7 @@ RunReport lint(const Options& options) {
   if (!cache.empty() && headers.built() + results.stored() > 0) {
     prune_cache(cache, options.cache_limit);
   }
-  report.from_cache = results.taken();
+  report.from_cache = run.from_cache();
   report.pchs_built = headers.built();
   report.pch_seconds = headers.build_seconds();
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -26,6 +26,7 @@ Json file_json(const UnitReport& unit) {
           {"statements", confidence.statements},
           {"broken_statements", confidence.broken_statements},
           {"functions_over_limit", unit.functions_over_limit},
+          {"summaries_used", unit.summaries_used},
           {"missing_headers", unit.missing_headers},
           {"first_error", unit.first_error}};
 }

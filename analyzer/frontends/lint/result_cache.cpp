@@ -86,7 +86,6 @@ std::optional<UnitReport> ResultCache::find(const std::string& name) {
   auto unit = from_text(read_file(path));
   if (!unit || !is_current(*unit)) return std::nullopt;
   mark_used(path);
-  ++taken_;
   return std::move(unit->report);
 }
 

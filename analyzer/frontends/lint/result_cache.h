@@ -32,7 +32,6 @@ class ResultCache {
   std::optional<UnitReport> find(const std::string& name);
   void store(const std::string& name, UnitReport report, FileRecord files);
 
-  int taken() const { return taken_; }
   int stored() const { return stored_; }
 
  private:
@@ -44,7 +43,6 @@ class ResultCache {
   HeaderIndices& indices_;
   std::mutex mutex_;
   std::map<std::string, std::uint64_t> hashes_;  // of files as they are in this run
-  std::atomic<int> taken_{0};
   std::atomic<int> stored_{0};
 };
 

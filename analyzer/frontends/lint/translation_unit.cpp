@@ -53,8 +53,12 @@ class OwnFiles {
 
 class Consumer : public NoInstantiation {
  public:
-  Consumer(const OwnCode& own, const RuleSet& rules, UnitReport& report)
-      : own_code_(own), rules_(rules), report_(report), own_files_(own, report.own_files) {}
+  Consumer(const OwnCode& own, const RuleSet& rules, const SummaryTable& known, UnitReport& report)
+      : own_code_(own),
+        rules_(rules),
+        known_(known),
+        report_(report),
+        own_files_(own, report.own_files) {}
 
   void Initialize(clang::ASTContext& context) override { context_ = &context; }
 
@@ -74,15 +78,18 @@ class Consumer : public NoInstantiation {
         report_.findings.push_back(std::move(*finding));
       }
     };
-    GuardQuestions guards;
+    UnitExchange exchange;
+    exchange.known = &known_;
     const RuleStatistics statistics =
-        run_rules(context, declarations_, rules_, own_code_.root_of(report_.file), keep, &guards);
-    for (const GuardQuestions::Candidate& candidate : guards.candidates) {
+        run_rules(context, declarations_, rules_, own_code_.root_of(report_.file), keep, &exchange);
+    for (const GuardQuestions::Candidate& candidate : exchange.guards.candidates) {
       if (auto finding = finding_of(candidate.diagnostic, context)) {
         report_.held.push_back({candidate.question, std::move(*finding)});
       }
     }
-    report_.guard_facts = std::move(guards.facts);
+    report_.guard_facts = std::move(exchange.guards.facts);
+    report_.summaries = std::move(exchange.summaries);
+    report_.asked = std::move(exchange.asked);
     report_.functions_over_limit = statistics.functions_over_limit;
     if (statistics.too_deep.isValid()) {
       report_.failure =
@@ -136,6 +143,7 @@ class Consumer : public NoInstantiation {
 
   const OwnCode& own_code_;
   const RuleSet& rules_;
+  const SummaryTable& known_;
   UnitReport& report_;
   OwnFiles own_files_;
   clang::ASTContext* context_ = nullptr;
@@ -163,12 +171,12 @@ class MissingHeaders : public clang::PPCallbacks {
 
 class Action : public clang::ASTFrontendAction {
  public:
-  Action(const OwnCode& own, const RuleSet& rules, UnitReport& report)
-      : own_(own), rules_(rules), report_(report) {}
+  Action(const OwnCode& own, const RuleSet& rules, const SummaryTable& known, UnitReport& report)
+      : own_(own), rules_(rules), known_(known), report_(report) {}
 
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&,
                                                         llvm::StringRef) override {
-    return std::make_unique<Consumer>(own_, rules_, report_);
+    return std::make_unique<Consumer>(own_, rules_, known_, report_);
   }
 
   bool BeginSourceFileAction(clang::CompilerInstance& compiler) override {
@@ -181,6 +189,7 @@ class Action : public clang::ASTFrontendAction {
  private:
   const OwnCode& own_;
   const RuleSet& rules_;
+  const SummaryTable& known_;
   UnitReport& report_;
 };
 
@@ -227,9 +236,10 @@ std::string failure_of(const UnitReport& report, const Errors& errors) {
 
 UnitReport analyse_unit(const std::string& file, const FileFlags& flags, const std::string& pch,
                         llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files, const OwnCode& own,
-                        const RuleSet& rules) {
+                        const RuleSet& rules, const SummaryTable& known) {
   UnitReport report;
   report.file = file;
+  report.summaries_used = static_cast<int>(known.size());
   report.inferred_flags = flags.inferred;
   report.cuda_headers_missing = flags.cuda && !flags.torch.cuda;
 
@@ -245,13 +255,15 @@ UnitReport analyse_unit(const std::string& file, const FileFlags& flags, const s
 
   Errors errors;
   const auto compiler = make_compiler(std::move(invocation), std::move(files), errors);
-  Action action(own, rules, report);
+  Action action(own, rules, known, report);
   compiler->ExecuteAction(action);
   report.first_error = errors.first;
   if (report.failure.empty()) report.failure = failure_of(report, errors);
   if (!report.failure.empty()) {
     report.findings.clear();
     report.held.clear();
+    report.summaries = {};
+    report.asked.clear();
   }
   return report;
 }

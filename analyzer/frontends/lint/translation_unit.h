@@ -8,6 +8,7 @@
 
 #include "checks/missing_device_guard.h"
 #include "checks/rule_set.h"
+#include "checks/unit_exchange.h"
 #include "compile_flags.h"
 #include "devsan/findings/finding.h"
 #include "llvm/ADT/IntrusiveRefCntPtr.h"
@@ -49,11 +50,15 @@ struct UnitReport {
   std::set<AllowUse> allows;          // every one that was read
   std::set<AllowUse> allows_used;     // those that silenced something
   int functions_over_limit = 0;       // too large to follow devices through
+  SummaryTable summaries;             // of what other units can call
+  std::set<std::string> asked;        // whose summaries it would use: names in a SummaryTable
+  int summaries_used = 0;             // of other units, that it was given
 };
 
-// Never throws for what is in the file. `pch` may be empty; `files` is where all else is read from.
+// Never throws for what is in the file. `pch` may be empty; `files` is where all else is read from;
+// `known` is what other units told of what this one asked for.
 UnitReport analyse_unit(const std::string& file, const FileFlags& flags, const std::string& pch,
                         llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files, const OwnCode& own,
-                        const RuleSet& rules);
+                        const RuleSet& rules, const SummaryTable& known = {});
 
 }  // namespace devsan::lint

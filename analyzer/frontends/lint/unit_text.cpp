@@ -6,6 +6,7 @@
 
 #include "devsan/findings/writers.h"
 #include "llvm/ADT/StringExtras.h"
+#include "summary_json.h"
 
 namespace devsan::lint {
 namespace {
@@ -79,7 +80,7 @@ Json facts_json(const StoredUnit& unit) {
   // Every member by name of its place: one that is added does not compile here until it is stored.
   const auto& [file, failure, findings, held, guard_facts, confidence, missing_headers, first_error,
                own_files, inferred_flags, cuda_headers_missing, allows, allows_used,
-               functions_over_limit] = unit.report;
+               functions_over_limit, summaries, asked, summaries_used] = unit.report;
   const auto& [functions, broken_functions, statements, broken_statements, declarations] =
       confidence;
   const auto& [read, absent, found] = unit.files;
@@ -96,6 +97,9 @@ Json facts_json(const StoredUnit& unit) {
       {"allows", allows_json(allows)},
       {"allows_used", allows_json(allows_used)},
       {"functions_over_limit", functions_over_limit},
+      {"summaries", to_json(summaries)},
+      {"asked", asked},
+      {"summaries_used", summaries_used},
       {"read", read},
       {"absent", absent},
       {"found", found},
@@ -120,6 +124,9 @@ StoredUnit get_facts(const Json& json) {
   report.allows = get_allows(json.at("allows"));
   report.allows_used = get_allows(json.at("allows_used"));
   json.at("functions_over_limit").get_to(report.functions_over_limit);
+  report.summaries = summaries_of(json.at("summaries"));
+  json.at("asked").get_to(report.asked);
+  json.at("summaries_used").get_to(report.summaries_used);
   json.at("read").get_to(unit.files.read);
   json.at("absent").get_to(unit.files.absent);
   json.at("found").get_to(unit.files.found);
