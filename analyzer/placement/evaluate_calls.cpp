@@ -48,6 +48,26 @@ const clang::FunctionDecl* forward_of(const clang::CXXRecordDecl* module) {
   return callee;
 }
 
+// `h` and `c` of `std::make_tuple(h, c)`, where an op takes the tuple.
+llvm::SmallVector<const clang::Expr*, 2> listed_in_tuple(const clang::Expr* argument) {
+  const clang::Expr* bare = written(argument);
+  while (const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(bare)) {
+    if (written_arguments(*made) != 1) break;
+    bare = written(made->getArg(0));
+  }
+  llvm::SmallVector<const clang::Expr*, 2> elements;
+  const auto* call = llvm::dyn_cast<clang::CallExpr>(bare);
+  const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(bare);
+  if (call != nullptr && call->getDirectCallee() != nullptr &&
+      is_of_std(*call->getDirectCallee()) && plain_name(call->getDirectCallee()) == "make_tuple") {
+    elements.append(call->arg_begin(), call->arg_end());
+  } else if (made != nullptr && is_tuple(made->getType())) {
+    elements.append(made->arg_begin(), made->arg_end());
+  }
+  llvm::erase_if(elements, [](const clang::Expr* one) { return !is_tensor(one->getType()); });
+  return elements;
+}
+
 bool is_closure(clang::QualType type) {
   const clang::CXXRecordDecl* record = record_of(type);
   return record != nullptr && record->isLambda();
@@ -205,6 +225,13 @@ Placement Evaluator::module_method(const clang::CXXMemberCallExpr& call,
     return Placement::unknown();  // a dtype: stays
   }
   if (method == "forward") return forward(call, object, call.getMethodDecl(), 0);
+  if (method == "clone" && call.getNumArgs() == 1) {
+    if (llvm::isa<clang::CXXDefaultArgExpr>(call.getArg(0))) return Placement::unknown();
+    Placement copy = evaluate(call.getArg(0));
+    copy.made = &call;
+    copy.names = false;
+    return copy;
+  }
   llvm::SmallVector<Placement, 2> arguments;
   for (const clang::Expr* argument : call.arguments()) arguments.push_back(evaluate(argument));
   // Registration gives back what is registered.
@@ -239,6 +266,13 @@ Placement Evaluator::forward(const clang::CallExpr& call, const clang::Expr& mod
     Placement placement = evaluate(argument);
     site.arguments.push_back(argument);
     site.placements.push_back(placement);
+    // The states of an LSTM come in a tuple, written out where it is called.
+    if (of_libtorch && !script) {
+      for (const clang::Expr* state : listed_in_tuple(argument)) {
+        Operand operand{state, evaluate(state)};
+        if (operand.placement.rank == Rank::kSome) meet({&call, "forward", operand, self});
+      }
+    }
     const bool tensor = is_tensor(argument->getType()) || script;
     if (!tensor || llvm::isa<clang::CXXDefaultArgExpr>(argument)) continue;
     ++tensors;

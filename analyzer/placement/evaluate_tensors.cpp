@@ -40,6 +40,24 @@ bool is_number(const clang::Expr* expression) {
   return expression->getType()->isArithmeticType() || expression->getType()->isEnumeralType();
 }
 
+// `w` of `CrossEntropyFuncOptions().weight(w)`: a tensor that options take along.
+const clang::Expr* weight_in_options(const clang::Expr* argument) {
+  const auto is_options = [](clang::QualType type) {
+    const clang::CXXRecordDecl* record = record_of(type);
+    return record != nullptr && is_of_libtorch(*record) && plain_name(record).ends_with("Options");
+  };
+  const clang::Expr* bare = written(argument);
+  while (is_options(bare->getType())) {
+    const auto* call = llvm::dyn_cast<clang::CXXMemberCallExpr>(bare);
+    if (call == nullptr || call->getImplicitObjectArgument() == nullptr) break;
+    const llvm::StringRef name = plain_name(call->getMethodDecl());
+    const bool weight = name == "weight" || name == "pos_weight";
+    if (weight && call->getNumArgs() == 1) return call->getArg(0);
+    bare = written(call->getImplicitObjectArgument());
+  }
+  return nullptr;
+}
+
 bool is_script_module(clang::QualType type) {
   return is_named(record_of(type), "jit", "Module");
 }
@@ -74,6 +92,12 @@ Placement Evaluator::torch_function(const clang::CallExpr& call,
     const clang::Expr* argument = call.getArg(i);
     if (holds_tensors(argument->getType())) {
       add_operands(argument, operands);
+      continue;
+    }
+    if (const clang::Expr* weight = weight_in_options(argument)) {
+      // Without dimensions it may stay on the CPU.
+      Placement placement = evaluate(weight);
+      if (placement.rank == Rank::kSome) operands.push_back({weight, std::move(placement)});
       continue;
     }
     evaluate(argument);
@@ -171,6 +195,7 @@ Placement Evaluator::libtorch_op(const clang::CallExpr& call, const clang::Funct
   result.rank = some && keeps_rank(operation != nullptr ? "" : llvm::StringRef(name))
                     ? Rank::kSome
                     : Rank::kUnknown;
+  if (name == "stack" || name == "cat") result.rank = Rank::kSome;  // never without dimensions
   if (reduces_to_scalar(name) && written_arguments(call) == 1 &&
       !llvm::isa<clang::CXXMemberCallExpr>(call)) {
     result.rank = Rank::kScalar;

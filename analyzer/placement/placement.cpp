@@ -2,6 +2,16 @@
 #include "placement.h"
 
 namespace devsan::lint {
+namespace {
+
+// What a choice between devices gave: what was moved there is there with all its members.
+bool is_chosen_device(const Path& symbol) {
+  return symbol.step() == kChosen ||
+         (symbol.is_root() &&
+          llvm::isa_and_nonnull<clang::AbstractConditionalOperator>(symbol.expression()));
+}
+
+}  // namespace
 
 std::string to_string(const DeviceValue& device) {
   switch (device.kind) {
@@ -38,7 +48,8 @@ Placement Placement::part(llvm::StringRef step) const {
     const auto entry = parts->find(std::string_view(step));
     if (entry != parts->end()) return entry->second;
   }
-  if (const DeviceValue* device = single(); device != nullptr && device->is_symbol()) {
+  if (const DeviceValue* device = single();
+      device != nullptr && device->is_symbol() && !is_chosen_device(*device->symbol)) {
     Placement member = on(DeviceValue::of(device->symbol->member(step)));
     return member;
   }

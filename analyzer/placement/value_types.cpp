@@ -109,6 +109,7 @@ bool passes_on(const clang::CallExpr& call) {
   return StringSwitch<bool>(plain_name(callee))
       .Cases({"move", "forward", "as_const", "ref", "cref", "addressof"}, true)
       .Cases({"begin", "end", "cbegin", "cend"}, true)
+      .Cases({"dynamic_pointer_cast", "static_pointer_cast"}, true)
       .Default(false);
 }
 

@@ -17,6 +17,11 @@ struct Batch { Inputs inputs; torch::Tensor labels; };
 struct Config { torch::Device device; torch::TensorOptions options; };
 struct Holder { torch::Tensor scale; Config config; };
 std::tuple<torch::Tensor, torch::Tensor> two();
+struct Net : torch::nn::Module {
+  Net() { fc = register_module("fc", torch::nn::Linear(2, 2)); }
+  torch::Tensor forward(torch::Tensor t) { return fc->forward(t); }
+  torch::nn::Linear fc{nullptr};
+};
 )";
 
 Checked check_body(const std::string& body) {
@@ -216,6 +221,19 @@ INSTANTIATE_TEST_SUITE_P(
              "std::vector<torch::Tensor> v; v.push_back(x.cuda()); auto y = torch::ones({2}); "
              "std::for_each(v.begin(), v.end(), [&](const torch::Tensor& t) { if (t.is_cpu()) "
              "t.matmul(y); });"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Modules, Values,
+    ::testing::Values(
+        Pair{"moved to a choice of devices",
+             "Net n; auto d = torch::cuda::is_available() ? torch::Device(torch::kCUDA) : "
+             "torch::Device(torch::kCPU); n.to(d); n.forward(x.to(d)).matmul(torch::ones({2}));",
+             "Net n; auto d = torch::cuda::is_available() ? torch::Device(torch::kCUDA) : "
+             "torch::Device(torch::kCPU); n.to(d); "
+             "n.forward(x.to(d)).matmul(torch::ones({2}).to(d));"},
+        Pair{"stacked scalars have a dimension",
+             "auto s = torch::stack({torch::tensor(1.0), torch::tensor(2.0)}); x.cuda() + s;",
+             "auto s = torch::tensor(1.0); x.cuda() + s;"}));
 
 }  // namespace
 }  // namespace devsan::lint::test

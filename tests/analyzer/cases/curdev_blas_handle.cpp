@@ -12,7 +12,7 @@ at::Tensor product(const at::Tensor& a, const at::Tensor& b) {
   const at::cuda::OptionalCUDAGuard device_guard(device_of(a));
 #endif
   auto c = at::empty({a.size(0), b.size(1)}, a.options());
-  auto handle = at::cuda::getCurrentCUDABlasHandle();  // missed: missing-device-guard
+  auto handle = at::cuda::getCurrentCUDABlasHandle();  // fault: missing-device-guard
   gemm(handle, a.data_ptr<float>(), b.data_ptr<float>(), c.data_ptr<float>(), a.size(0), b.size(1),
        a.size(1));
   return c;

@@ -20,7 +20,7 @@ class RadialFunctions {
     const auto stream = at::cuda::getCurrentCUDAStream(positions.get_device());
     radial<<<(atoms + 127) / 128, 128, 0, stream>>>(in, out, atoms);
 #else
-    radial<<<(atoms + 127) / 128, 128>>>(in, out, atoms);  // missed: missing-device-guard
+    radial<<<(atoms + 127) / 128, 128>>>(in, out, atoms);  // fault: missing-device-guard
 #endif
     return features;
   }

@@ -16,7 +16,7 @@ torch::Tensor exp_forward_gpu(torch::Tensor a) {
   torch::Tensor x = torch::empty_like(a);
   const float* in = a.data_ptr<float>();
   float* out = x.data_ptr<float>();
-  exp_kernel<float><<<(n + 255) / 256, 256>>>(in, out, n);  // missed: missing-device-guard
+  exp_kernel<float><<<(n + 255) / 256, 256>>>(in, out, n);  // fault: missing-device-guard
   return x;
 }
 

@@ -17,7 +17,7 @@ class Worker {
     c10::cuda::CUDAStream stream = c10::cuda::getStreamFromPool(false);
 #else
     c10::cuda::CUDAStream stream =
-        c10::cuda::getStreamFromPool(false);  // missed: missing-device-guard
+        c10::cuda::getStreamFromPool(false);  // fault: missing-device-guard
 #endif
     c10::cuda::CUDAStreamGuard stream_guard(stream);
     for (const auto& batch : batches)

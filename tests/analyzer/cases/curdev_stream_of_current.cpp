@@ -13,7 +13,7 @@ torch::Tensor linear(const torch::Tensor& input, const torch::Tensor& weight) {
   const c10::cuda::CUDAGuard guard(input.device());
   auto stream = at::cuda::getCurrentCUDAStream();
 #else
-  auto stream = at::cuda::getCurrentCUDAStream();  // missed: missing-device-guard
+  auto stream = at::cuda::getCurrentCUDAStream();  // fault: missing-device-guard
 #endif
   auto output = torch::empty({input.size(0), weight.size(0)}, input.options());
   scaled_product(stream, input.data_ptr(), weight.data_ptr(), output.data_ptr(),

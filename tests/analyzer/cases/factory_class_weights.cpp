@@ -14,7 +14,7 @@ struct SegmenterImpl : torch::nn::Module {
 #ifdef FIXED
     auto weight = torch::tensor({1.0, 4.0}, logits.options());
 #else
-    auto weight = torch::tensor({1.0, 4.0});  // missed: factory-without-device
+    auto weight = torch::tensor({1.0, 4.0});  // fault: factory-without-device
 #endif
     return F::cross_entropy(logits, labels, F::CrossEntropyFuncOptions().weight(weight));
   }

@@ -21,7 +21,7 @@ class SentimentImpl : public torch::nn::Module {
     auto h = torch::zeros({2, tokens.size(0), hidden_}, embedded.options());
     auto c = torch::zeros({2, tokens.size(0), hidden_}, embedded.options());
 #else
-    auto h = torch::zeros({2, tokens.size(0), hidden_});  // missed: factory-without-device
+    auto h = torch::zeros({2, tokens.size(0), hidden_});  // fault: factory-without-device
     auto c = torch::zeros({2, tokens.size(0), hidden_});  // missed: factory-without-device
 #endif
     torch::Tensor output;

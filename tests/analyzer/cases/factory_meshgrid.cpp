@@ -19,12 +19,12 @@ class YoloHeadImpl : public torch::nn::Module {
 #else
     auto options = torch::TensorOptions().dtype(torch::kFloat);
 #endif
-    auto y = torch::arange(rows, options);
+    auto y = torch::arange(rows, options);  // fault: factory-without-device
     auto x_range = torch::arange(columns, options);
     auto grid = torch::meshgrid({y, x_range}, "ij");
     auto cells = torch::stack({grid[1], grid[0]}, -1);
-    auto centres = (raw.index({Slice(), Slice(), Slice(), Slice(0, 2)}).sigmoid() + cells) *
-                   stride_;  // missed: factory-without-device
+    auto centres =
+        (raw.index({Slice(), Slice(), Slice(), Slice(0, 2)}).sigmoid() + cells) * stride_;
     return torch::cat({centres, raw.index({Slice(), Slice(), Slice(), Slice(2, 4)}).exp()}, -1);
   }
 

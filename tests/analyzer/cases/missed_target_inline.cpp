@@ -24,7 +24,7 @@ int main() {
     auto loss = torch::nn::functional::cross_entropy(prediction, batch.target.to(device));
 #else
     auto loss =
-        torch::nn::functional::cross_entropy(prediction, batch.target);  // missed: unmoved-tensor
+        torch::nn::functional::cross_entropy(prediction, batch.target);  // fault: unmoved-tensor
 #endif
     loss.backward();
     optimizer.step();

@@ -13,7 +13,7 @@ int main() {
 #ifdef FIXED
   auto all = torch::cat({left, right.to(left.device())}, 0);
 #else
-  auto all = torch::cat({left, right}, 0);  // missed: mixed-devices
+  auto all = torch::cat({left, right}, 0);  // fault: mixed-devices
 #endif
   return static_cast<int>(all.size(0));
 }
