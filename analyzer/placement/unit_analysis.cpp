@@ -5,6 +5,7 @@
 #include "clang/AST/DeclTemplate.h"
 #include "clang/Index/USRGeneration.h"
 #include "flow.h"
+#include "module_methods.h"
 #include "module_types.h"
 #include "source_place.h"
 #include "torch_types.h"
