@@ -16,7 +16,7 @@ struct Entry {
   bool opt_in;
 };
 
-constexpr std::array<Entry, 19> kEntries{{
+constexpr std::array<Entry, 20> kEntries{{
     {"devsan-asymmetric-move", &RuleSet::asymmetric_move, false},
     {"devsan-asymmetric-move-unproven", &RuleSet::asymmetric_move_unproven, true},
     {"devsan-collective-device", &RuleSet::collective_device, false},
@@ -32,6 +32,7 @@ constexpr std::array<Entry, 19> kEntries{{
     {"devsan-mixed-devices", &RuleSet::mixed_devices, false},
     {"devsan-module-move-in-forward", &RuleSet::module_move_in_forward, false},
     {"devsan-optimizer-placement", &RuleSet::optimizer_placement, false},
+    {"devsan-raw-pointer-space", &RuleSet::raw_pointer_space, false},
     {"devsan-replica-device", &RuleSet::replica_device, false},
     {"devsan-stale-device-cache", &RuleSet::stale_device_cache, false},
     {"devsan-unmoved-tensor", &RuleSet::unmoved_tensor, false},

@@ -8,6 +8,7 @@
 namespace devsan::lint {
 
 struct RuleSet {
+  bool raw_pointer_space = true;
   bool stale_device_cache = true;
   bool asymmetric_move = true;
   bool asymmetric_move_unproven = false;  // opt-in: notes where the CPU is not certain

@@ -14,6 +14,7 @@
 #include "load_without_device.h"
 #include "module_move_in_forward.h"
 #include "optimizer_placement.h"
+#include "raw_pointer_space.h"
 #include "replica_device.h"
 #include "stale_device_cache.h"
 #include "unregistered_member.h"
@@ -54,6 +55,7 @@ RuleStatistics run_rules(clang::ASTContext& context, llvm::ArrayRef<clang::Decl*
   if (rules.load_without_device) check_loads_without_device(context, declarations, report);
   if (rules.module_move_in_forward) check_module_moves_in_forward(context, declarations, report);
   if (rules.optimizer_placement) check_optimizer_placement(context, declarations, report);
+  if (rules.raw_pointer_space) check_raw_pointer_space(context, declarations, report);
   if (rules.replica_device) check_replica_device(context, declarations, report);
   if (rules.stale_device_cache) check_stale_device_cache(context, declarations, report);
   if (rules.collective_device) {

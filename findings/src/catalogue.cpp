@@ -40,6 +40,8 @@ constexpr Rule kRules[] = {
     {"optimizer-placement", Half::kLint, Level::kWarning,
      "an optimizer's state or gradients stay behind when the parameters are moved",
      "optimizer-placement"},
+    {"raw-pointer-space", Half::kLint, Level::kWarning,
+     "memory of one kind of device is wrapped or read as another's", "raw-pointer-space"},
     {"replica-device", Half::kLint, Level::kWarning,
      "a tensor is shared by replicas on several devices, or a module cannot be cloned to one",
      "replica-device"},

@@ -8,7 +8,7 @@ torch::Tensor contributions(int64_t height, int64_t width, int64_t offset, int g
 #ifdef FIXED
   auto counts = torch::from_blob(base + offset, {height, width}, buffer.options());
 #else
-  auto counts = torch::from_blob(base + offset, {height, width});  // missed: raw-pointer-space
+  auto counts = torch::from_blob(base + offset, {height, width});  // fault: raw-pointer-space
 #endif
   return counts.clone();
 }

@@ -9,6 +9,6 @@ torch::Tensor upload(std::vector<float>& samples, int gpu) {
 #ifdef FIXED
   return torch::from_blob(samples.data(), {count}).to(options);
 #else
-  return torch::from_blob(samples.data(), {count}, options);  // missed: raw-pointer-space
+  return torch::from_blob(samples.data(), {count}, options);  // fault: raw-pointer-space
 #endif
 }

@@ -112,6 +112,8 @@ class vector {
   T* end();
   const T* begin() const;
   const T* end() const;
+  T* data();
+  const T* data() const;
 };
 
 template <class... T>
