@@ -43,8 +43,7 @@ bool GuardCallers::is_exposed(const std::string& function,
   return reaches_caller(function, asked);
 }
 
-bool GuardCallers::reaches_caller(const std::string& function,
-                                  std::set<std::string>& asked) const {
+bool GuardCallers::reaches_caller(const std::string& function, std::set<std::string>& asked) const {
   if (!asked.insert(function).second) return false;  // recursion adds no way in
   if (facts_.handed_on.contains(function)) return true;
   // Of what a header declares and nothing here calls, the callers were not seen.

@@ -157,7 +157,9 @@ class Flow {
   }
 
   void transfer(const clang::CFGBlock& block, DeviceState& state) {
-    Evaluator evaluator(unit_, state, [&](const Meeting& meeting) { keep(meeting, state, block); });
+    // Has a name because the evaluator only refers to it.
+    const auto keep_here = [&](const Meeting& meeting) { keep(meeting, state, block); };
+    Evaluator evaluator(unit_, state, keep_here);
     for (const clang::CFGElement& element : block) {
       if (const auto init = element.getAs<clang::CFGInitializer>()) {
         const clang::CXXCtorInitializer* initializer = init->getInitializer();

@@ -111,7 +111,8 @@ Refinement refine(DeviceState& state, UnitAnalysis& unit, const clang::CFGBlock&
   if (asked == nullptr) return refinement;
   const std::optional<Question> question = question_of(asked, condition);
   if (!question) return refinement;
-  Evaluator evaluator(unit, state, [](const Meeting&) {});
+  const auto ignore = [](const Meeting&) {};
+  Evaluator evaluator(unit, state, ignore);
   const Path* path = evaluator.target(question->subject).path;
   if (path == nullptr) return refinement;
   const Placement placement = state.value(path);
