@@ -168,6 +168,15 @@ TEST_F(InferFlags, NearestFoldersComeFirst) {
                           (root_ / "deep/lib/include").string()));
 }
 
+TEST_F(InferFlags, FilesOfOneFolderKeepTheirLanguage) {
+  FlagSource source("", TorchLocation{});
+  const std::string host = add("op.cpp");
+  const std::string kernel = add("op.cu");
+  EXPECT_FALSE(source.flags_for(host).cuda);
+  EXPECT_TRUE(source.flags_for(kernel).cuda);
+  EXPECT_FALSE(source.flags_for(host).cuda);
+}
+
 TEST_F(InferFlags, FolderThatWouldHideTheStandardLibraryComesLast) {
   const std::string file = add("src/a.cpp");
   add("include/string.h");

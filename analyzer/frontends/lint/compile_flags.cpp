@@ -178,7 +178,6 @@ FileFlags infer_flags(const std::string& file, const std::string& project_root,
   flags.standard = inferred_standard(project_root, torch);
   flags.torch = torch;
   flags.inferred = true;
-  flags.cuda = is_cuda(file);
 
   // Nearest first: the file's folder and those above it, then what is called include further away.
   std::vector<fs::path> folders;
@@ -251,7 +250,9 @@ FileFlags FlagSource::flags_for(const std::string& file) {
   }
   const auto [entry, is_new] = inferred_.try_emplace(fs::path(file).parent_path().string());
   if (is_new) entry->second = infer_flags(file, project_root_of(file).string(), torch_);
-  return entry->second;
+  FileFlags flags = entry->second;
+  flags.cuda = is_cuda(file);  // a folder has files of both kinds
+  return flags;
 }
 
 }  // namespace devsan::lint

@@ -34,7 +34,8 @@ struct FileFlags {
 FileFlags normalise_flags(llvm::ArrayRef<std::string> command, const std::string& folder,
                           const TorchLocation& torch);
 
-// Flags for a file of which no compile command is known, by looking at the project around it.
+// Flags for files of which no compile command is known, by looking at the project around `file`.
+// They hold for its whole folder: whether one is CUDA is not said.
 FileFlags infer_flags(const std::string& file, const std::string& project_root,
                       const TorchLocation& torch);
 
