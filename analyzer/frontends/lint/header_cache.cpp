@@ -119,16 +119,8 @@ void build_pch(const FileFlags& flags, const fs::path& header, const fs::path& p
 
 // A crash must not take our caller's locks with it.
 void build_safely(const FileFlags& flags, const fs::path& header, const fs::path& pch) {
-  std::exception_ptr error;
-  const bool survived = run_on_safe_thread([&] {
-    try {
-      build_pch(flags, header, pch);
-    } catch (...) {
-      error = std::current_exception();
-    }
-  });
+  const bool survived = run_on_safe_thread([&] { build_pch(flags, header, pch); });
   if (!survived) throw std::runtime_error("clang crashed while it parsed LibTorch's headers");
-  if (error) std::rethrow_exception(error);
 }
 
 }  // namespace

@@ -118,21 +118,13 @@ class Run {
   // Code that makes clang crash costs its file, not the run.
   UnitReport analyse_safely(const Task& task) {
     UnitReport report;
-    std::exception_ptr error;
-    const bool survived = run_on_safe_thread([&] {
-      try {
-        report = analyse_one(task);
-      } catch (...) {
-        error = std::current_exception();
-      }
-    });
-    report.file = task.file;
     try {
-      if (error) std::rethrow_exception(error);
+      const bool survived = run_on_safe_thread([&] { report = analyse_one(task); });
+      if (!survived) report.failure = "clang crashed while it parsed this file";
     } catch (const std::exception& what) {
       report.failure = what.what();
     }
-    if (!survived) report.failure = "clang crashed while it parsed this file";
+    report.file = task.file;
     return report;
   }
 

@@ -3,6 +3,7 @@
 
 #include <signal.h>
 
+#include <exception>
 #include <mutex>
 #include <vector>
 
@@ -31,16 +32,23 @@ bool run_on_safe_thread(llvm::function_ref<void()> work) {
   static std::once_flag enabled;
   std::call_once(enabled, enable_recovery);
   std::vector<char> handler_stack(kHandlerStack);
+  std::exception_ptr error;
   llvm::CrashRecoveryContext recovery;
-  return recovery.RunSafelyOnThread(
+  const bool survived = recovery.RunSafelyOnThread(
       [&] {
         stack_t stack = {};
         stack.ss_sp = handler_stack.data();
         stack.ss_size = handler_stack.size();
         sigaltstack(&stack, nullptr);
-        work();
+        try {
+          work();
+        } catch (...) {
+          error = std::current_exception();
+        }
       },
       kStack);
+  if (error) std::rethrow_exception(error);
+  return survived;
 }
 
 }  // namespace devsan::lint
