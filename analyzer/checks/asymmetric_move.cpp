@@ -48,21 +48,10 @@ bool is_index(const clang::Expr* tensor, const clang::FunctionDecl* function) {
          made == "argmax" || made == "argsort";
 }
 
-class Walk : public StackWalk<Walk> {
+class Walk : public FunctionWalk<Walk> {
  public:
   Walk(const clang::ASTContext& context, bool unproven, Report report)
       : context_(context), unproven_(unproven), report_(report) {}
-
-  bool TraverseDecl(clang::Decl* declaration) {
-    const auto* function = llvm::dyn_cast_or_null<clang::FunctionDecl>(declaration);
-    if (function == nullptr) return StackWalk<Walk>::TraverseDecl(declaration);
-    if (function->isDependentContext()) return true;
-    const clang::FunctionDecl* outer = function_;
-    function_ = function;
-    const bool go_on = StackWalk<Walk>::TraverseDecl(declaration);
-    function_ = outer;
-    return go_on;
-  }
 
   void visit(const clang::Stmt* statement, Around) {
     const auto* call = llvm::dyn_cast<clang::CallExpr>(statement);
@@ -164,7 +153,6 @@ class Walk : public StackWalk<Walk> {
   const clang::ASTContext& context_;
   const bool unproven_;
   Report report_;
-  const clang::FunctionDecl* function_ = nullptr;
 };
 
 }  // namespace

@@ -66,21 +66,10 @@ const clang::Expr* waits_for(const clang::CallExpr& call, const clang::FunctionD
   return moves && named_device(call.getArg(0), function) == PlainDevice::kCpu ? tensor : nullptr;
 }
 
-class Walk : public StackWalk<Walk> {
+class Walk : public FunctionWalk<Walk> {
  public:
   Walk(const clang::ASTContext& context, bool unproven, Report report)
       : context_(context), unproven_(unproven), report_(report) {}
-
-  bool TraverseDecl(clang::Decl* declaration) {
-    const auto* function = llvm::dyn_cast_or_null<clang::FunctionDecl>(declaration);
-    if (function == nullptr) return StackWalk<Walk>::TraverseDecl(declaration);
-    if (function->isDependentContext()) return true;
-    const clang::FunctionDecl* outer = function_;
-    function_ = function;
-    const bool go_on = StackWalk<Walk>::TraverseDecl(declaration);
-    function_ = outer;
-    return go_on;
-  }
 
   void visit(const clang::Stmt* statement, Around around) {
     const auto* call = llvm::dyn_cast<clang::CallExpr>(statement);
@@ -188,7 +177,6 @@ class Walk : public StackWalk<Walk> {
   const clang::ASTContext& context_;
   const bool unproven_;
   Report report_;
-  const clang::FunctionDecl* function_ = nullptr;
 };
 
 }  // namespace

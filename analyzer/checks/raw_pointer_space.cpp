@@ -2,12 +2,15 @@
 // own.
 #include "raw_pointer_space.h"
 
+#include <utility>
+
 #include "../placement/clang_compat.h"
 #include "../placement/expressions.h"
 #include "../placement/pointed_memory.h"
 #include "../placement/stack_walk.h"
 #include "../placement/torch_types.h"
 #include "clang/AST/ExprCXX.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace devsan::lint {
 namespace {
@@ -45,19 +48,9 @@ PlainDevice device_of_options(const clang::Expr* options, const clang::FunctionD
   return value == nullptr ? PlainDevice::kUnknown : device_of_options(value, function);
 }
 
-class Walk : public StackWalk<Walk> {
+class Walk : public FunctionWalk<Walk> {
  public:
   Walk(const clang::ASTContext& context, Report report) : context_(context), report_(report) {}
-
-  bool TraverseDecl(clang::Decl* declaration) {
-    const clang::FunctionDecl* outer = function_;
-    if (auto* function = llvm::dyn_cast_or_null<clang::FunctionDecl>(declaration)) {
-      function_ = function->isDependentContext() ? nullptr : function;
-    }
-    const bool go_on = StackWalk<Walk>::TraverseDecl(declaration);
-    function_ = outer;
-    return go_on;
-  }
 
   // What is not evaluated reads nothing.
   bool TraverseUnaryExprOrTypeTraitExpr(clang::UnaryExprOrTypeTraitExpr*) { return true; }
@@ -124,8 +117,15 @@ class Walk : public StackWalk<Walk> {
   }
 
   void read(const clang::Expr& place, const clang::Expr* pointer) {
+    // An answer reads the whole function: loops that index a pointer ask once.
+    const bool variable = llvm::isa<clang::DeclRefExpr>(written(pointer));
+    const std::pair asked(function_, variable ? named_value(pointer) : nullptr);
+    if (variable && not_of_device_.contains(asked)) return;
     const PointedMemory memory = pointed_memory(pointer, function_);
-    if (memory.device != PlainDevice::kCuda) return;
+    if (memory.device != PlainDevice::kCuda) {
+      if (variable) not_of_device_.insert(asked);
+      return;
+    }
     Diagnostic diagnostic = about(place, memory);
     diagnostic.message =
         "the host reads or writes memory of " + owner_of(memory) + ", which is on a CUDA device";
@@ -180,7 +180,7 @@ class Walk : public StackWalk<Walk> {
 
   const clang::ASTContext& context_;
   Report report_;
-  const clang::FunctionDecl* function_ = nullptr;
+  llvm::DenseSet<std::pair<const clang::FunctionDecl*, const clang::ValueDecl*>> not_of_device_;
 };
 
 }  // namespace

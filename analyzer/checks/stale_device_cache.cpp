@@ -161,22 +161,11 @@ struct Cache {
 
 enum class Use { kRead, kMoved, kChanged };
 
-class Walk : public StackWalk<Walk> {
+class Walk : public FunctionWalk<Walk> {
  public:
   std::vector<Cache> caches;                // in the order of the source
   std::set<const clang::ValueDecl*> other;  // moved, asked, registered or changed
   std::map<const clang::ValueDecl*, const clang::ValueDecl*> copies;  // local, of what
-
-  bool TraverseDecl(clang::Decl* declaration) {
-    const auto* function = llvm::dyn_cast_or_null<clang::FunctionDecl>(declaration);
-    if (function == nullptr) return StackWalk<Walk>::TraverseDecl(declaration);
-    if (function->isDependentContext()) return true;
-    const clang::FunctionDecl* outer = function_;
-    function_ = function;
-    const bool go_on = StackWalk<Walk>::TraverseDecl(declaration);
-    function_ = outer;
-    return go_on;
-  }
 
   bool TraverseConstructorInitializer(clang::CXXCtorInitializer* init) {
     if (init->getMember() != nullptr && registers(init->getInit())) {
@@ -315,8 +304,6 @@ class Walk : public StackWalk<Walk> {
     if (callee != nullptr && is_of_std(*callee)) return makes ? Use::kRead : Use::kMoved;
     return takes_as_it_is(callee) ? Use::kRead : Use::kMoved;
   }
-
-  const clang::FunctionDecl* function_ = nullptr;
 };
 
 // `|| cache.device() != x.device()` behind the check. Nothing where that would not be right.

@@ -94,11 +94,13 @@ PointedMemory of_method(const clang::CXXMemberCallExpr& call, const clang::Funct
                                                                   : PointedMemory();
 }
 
-// `&samples[0]`, `&samples.front()`, `&value`.
+PointedMemory of_pointer(const clang::Expr* pointer, const clang::FunctionDecl* function);
+
+// `&samples[0]`, `&value`.
 PointedMemory of_address(const clang::Expr* object, const clang::FunctionDecl* function) {
   object = written(object);
   if (const auto* element = llvm::dyn_cast<clang::ArraySubscriptExpr>(object)) {
-    return pointed_memory(element->getBase(), function);
+    return of_pointer(element->getBase(), function);
   }
   if (const auto* element = llvm::dyn_cast<clang::CXXOperatorCallExpr>(object);
       element != nullptr && element->getOperator() == clang::OO_Subscript &&
@@ -127,7 +129,7 @@ PointedMemory of_variable(const clang::Expr* mention, const clang::VarDecl& vari
     return {PlainDevice::kCuda, mention, mention, nullptr};
   }
   const clang::Expr* value = only_value(&variable, function);
-  return value == nullptr ? PointedMemory() : pointed_memory(value, function);
+  return value == nullptr ? PointedMemory() : of_pointer(value, function);
 }
 
 PointedMemory of_pointer(const clang::Expr* pointer, const clang::FunctionDecl* function) {
@@ -141,9 +143,8 @@ PointedMemory of_pointer(const clang::Expr* pointer, const clang::FunctionDecl* 
   }
   if (const auto* operation = llvm::dyn_cast<clang::BinaryOperator>(bare);
       operation != nullptr && operation->isAdditiveOp() && bare->getType()->isPointerType()) {
-    const bool left = without_casts(operation->getLHS())->getType()->isAnyPointerType() ||
-                      operation->getLHS()->getType()->isAnyPointerType();
-    return pointed_memory(left ? operation->getLHS() : operation->getRHS(), function);
+    const bool left = operation->getLHS()->getType()->isAnyPointerType();
+    return of_pointer(left ? operation->getLHS() : operation->getRHS(), function);
   }
   if (const auto* made = llvm::dyn_cast<clang::CXXNewExpr>(bare)) {
     return made->getNumPlacementArgs() == 0 ? host(nullptr, bare) : PointedMemory();

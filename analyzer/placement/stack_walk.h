@@ -2,6 +2,7 @@
 // second a unit, is never built.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "clang/AST/RecursiveASTVisitor.h"
@@ -40,6 +41,25 @@ class StackWalk : public clang::RecursiveASTVisitor<Derived> {
 
  private:
   std::vector<const clang::Stmt*> stack_;
+};
+
+// The same walk for rules that ask about functions: `function_` is the one around, null outside of
+// any. Patterns of templates are left out, since nothing in them has a type.
+template <typename Derived>
+class FunctionWalk : public StackWalk<Derived> {
+ public:
+  bool TraverseDecl(clang::Decl* declaration) {
+    const auto* function = llvm::dyn_cast_or_null<clang::FunctionDecl>(declaration);
+    if (function == nullptr) return StackWalk<Derived>::TraverseDecl(declaration);
+    if (function->isDependentContext()) return true;
+    const clang::FunctionDecl* outer = std::exchange(function_, function);
+    const bool go_on = StackWalk<Derived>::TraverseDecl(declaration);
+    function_ = outer;
+    return go_on;
+  }
+
+ protected:
+  const clang::FunctionDecl* function_ = nullptr;
 };
 
 }  // namespace devsan::lint
